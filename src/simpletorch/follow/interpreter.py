@@ -209,6 +209,9 @@ class Interpreter:
             self.border = None
         elif border is None:
             self.border = path, node, len(self.stack)
+            packages = self.program.packages
+            if scope.path in packages.files and path not in packages.files:
+                work = partial(packages.call, self, function, tuple(scope.cells.values()), work)
         given = tuple((k, v.type) for k, v in scope.cells.items() if type(v) is Tensor)
         self.stack.append((path, getattr(node, "lineno", 0), function.name, given, node is function.node))
         self.running.append(recursion.running(self, function, scope.cells.values()))
@@ -285,6 +288,7 @@ class Interpreter:
     def note_dark(self) -> None:
         """Remember that what is called here isn't followed."""
         path, node, _ = self.place
+        self.program.packages.doubts += 1
         if isinstance(node, ast.Call) and not self.entry and path not in self.program.own:
             self.in_the_dark[path, node.lineno] = unparsed(node.func)
 
@@ -299,6 +303,7 @@ class Interpreter:
 
     def note_failure(self, error: Raised, statement: ast.stmt) -> None:
         """Remember that a statement seems to fail, and that following goes on behind it."""
+        self.program.packages.doubts += 1
         at = self.node if isinstance(self.node, ast.expr) else statement
         place = self.path, getattr(at, "lineno", 0)
         self.in_the_dark[place] = f"{unparsed(at)}, which seems to raise {error.name}"
@@ -416,6 +421,7 @@ class Interpreter:
         """A mistake of the follower's own: it must not end the follow, and must not hide (see `DEBUG_VARIABLE`)."""
         if os.environ.get(DEBUG_VARIABLE):
             raise error
+        self.program.packages.doubts += 1
         self.faults.append(f"{self.path}:{getattr(self.node, 'lineno', 0)}: {type(error).__name__}: {error}")
 
     def step(self, node: ast.AST) -> None:
@@ -522,6 +528,10 @@ class Interpreter:
 
     def find(self, code: str, message: str, hint: str | None = None, *, is_promise: bool = False) -> None:
         """Write a mistake down, with the way here."""
+        if self.program.packages.is_inside(self):
+            if not self.program.packages.counts(self, code):
+                return
+            hint = self.program.packages.explained(self, hint)
         self.told += 1
         path, node, _ = self.place
         if not self._is_found(path, getattr(node, "lineno", 0), code):  # a loop comes here in each round
@@ -548,8 +558,9 @@ class Interpreter:
     def finding(self, code: str, message: str, hint: str | None, *, is_promise: bool = False) -> Finding:
         """A mistake here, with the way here."""
         path, node, depth = self.place
+        is_said = not self.program.packages.is_inside(self) or CODES[code].severity == "error"
         return Finding(
-            path,
+            path if is_said else "",
             getattr(node, "lineno", 0),
             getattr(node, "col_offset", 0) + 1,
             code,
@@ -562,11 +573,11 @@ class Interpreter:
             frozenset((path, s.lineno, _last_line(s)) for s, path in self.passed.items()),
             is_promise,
             CODES[code].severity,
-            self._surely_gets_here,
+            self.surely_gets_here,
         )
 
     @property
-    def _surely_gets_here(self) -> bool:
+    def surely_gets_here(self) -> bool:
         """Whether no condition that isn't known leads here, and nobody may have taken an exception before."""
         open_ = self.entry or self.hypothetical or self.unsure_rounds or any(g.possible for g in self.guards)
         return not open_ and all(c in self.going for c in self.conditions)
@@ -592,7 +603,7 @@ class Interpreter:
 
     def keep(self, found: Finding) -> None:
         """Write a mistake down, unless one of its kind on this line is known."""
-        if not self._is_found(found.path, found.line, found.code):
+        if found.path and not self._is_found(found.path, found.line, found.code):
             self.findings.append(found)
 
     def _is_found(self, path: str, line: int, code: str) -> bool:
@@ -693,6 +704,8 @@ _OF_SIZES: Final = {
 
 def _exception(report: Report) -> Raised:
     """What torch raises: where an index or a dim is out of range an IndexError; else its layers and losses differ."""
+    if report.op == "[]" and isinstance(report.got, str):
+        return Raised("TypeError", None, ("Exception", "BaseException"))
     if report.op == "[]" or isinstance(report.expected, range):
         return Raised("IndexError", None, ("LookupError", "Exception", "BaseException"))
     return Raised("RuntimeError" if report.op in _OF_SIZES else "", None, ("Exception", "BaseException"))

@@ -51,6 +51,7 @@ __all__ = [
     "is_bare",
     "is_layer_of_torchs",
     "is_misspelt",
+    "is_without",
     "knows_all",
     "lacks",
     "lacks_forward",
@@ -405,7 +406,7 @@ def lacks(run: Interpreter, value: Value, name: str) -> Unknown:
         Raised: nothing is told.
     """
     value = run.resolve(value)
-    if isinstance(value, Tensor):
+    if isinstance(value, Tensor) and is_misspelt(value, name):
         hint = f"did you mean {_meant_of_tensors(name)!r}?"
         return refuse(run, f"a tensor has no attribute {name!r}", hint, "AttributeError")
     if isinstance(value, Instance) and not name.startswith("__"):
@@ -432,6 +433,11 @@ def tensor_lacks(value: Tensor, name: str) -> bool:
     """
     of_torchs_own = value.type.dtype is not None or value.type.shape.rank is not None
     return of_torchs_own and not value.type.is_parameter and tensor_may_lack(value, name)
+
+
+def is_without(run: Interpreter, value: Tensor, name: str) -> bool:
+    """The same, where no other class may be at work: a caller's own, or tensors over a mesh."""
+    return is_misspelt(value, name) or (tensor_lacks(value, name) and not run.entry and not run.spreads)
 
 
 def is_misspelt(value: Tensor, name: str) -> bool:

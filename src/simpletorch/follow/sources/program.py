@@ -20,6 +20,7 @@ from simpletorch.follow.outcomes import Raise
 from simpletorch.follow.scopes import Scope
 from simpletorch.follow.sources import lazily, texts
 from simpletorch.follow.sources.installed import is_installed
+from simpletorch.follow.sources.packages import Packages
 from simpletorch.follow.sources.stubs import Stubs
 from simpletorch.follow.sources.syntax import code, parse
 from simpletorch.follow.values import MISSING, Class, Instance, List, Namespace, Native, Unknown, Value
@@ -56,6 +57,7 @@ class Program:
         self._files: dict[Path, Namespace] = {}
         self.starred: list[dict[str, Any]] = []  # the variables of modules that import everything of a library
         self.stubs = Stubs(path)
+        self.packages = Packages(path)
         self.own: set[str] = set()  # the files of simpletorch's that are followed for what the program uses of them
         self.has_moved = False  # whether it has gone to another folder than the current one
         self._further: list[Path] | None = None
@@ -147,7 +149,7 @@ class Program:
 
     def _run(self, run: Interpreter, name: str, path: Path, tree: ast.Module, key: str | None = None) -> Namespace:
         shown = self.show(path)
-        made = Namespace(name, self.cells(run, name, str(path)), str(path))
+        made = Namespace(name, self.cells(run, name, str(path), tree), str(path))
         self.modules[key or name] = made
         scope = Scope(None, shown, made.cells)
         if not self.is_library:
@@ -164,9 +166,10 @@ class Program:
         lazily.open_registries(run, made, tree)
         return made
 
-    def cells(self, run: Interpreter, name: str, file: str) -> dict[str, Any]:
+    def cells(self, run: Interpreter, name: str, file: str, tree: ast.Module | None) -> dict[str, Any]:
         """The variables that a module begins with."""
-        first: dict[str, Any] = {"__name__": name, "__file__": file, "__doc__": None}
+        doc = None if tree is None else ast.get_docstring(tree, clean=False)
+        first: dict[str, Any] = {"__name__": name, "__file__": file, "__doc__": doc}
         first.update({n: Unknown(f"{n} of a module") for n in ("__builtins__", "__spec__", "__loader__", "__cached__")})
         if name != self.main:
             is_package = file.endswith("__init__.py")
@@ -196,6 +199,8 @@ class Program:
 
     def package_of(self, name: str, file: str) -> str:
         """The package that a module's relative imports start from."""
+        if file in self.packages.files:
+            return name if file.endswith("__init__.py") else name.rpartition(".")[0]
         if name == self.main or name not in self.modules:
             parts: list[str] = []
             folder = Path(file).absolute().parent if file else self.path.parent
@@ -235,10 +240,19 @@ class Program:
             )
             if self._members[real] is MISSING:
                 self._members[real] = self.stubs.member(run, real)
+            if self._members[real] is MISSING:
+                del self._members[real]  # the library may ask for it meanwhile: ``from package import module``
+                self._members[real] = self.packages.member(run, real)
         found = self._members[real]
         if isinstance(found, Namespace) and name != real:  # its members may have other names than the real one's
             found = self._members.setdefault(name, Namespace(name))
         return found
+
+    def library_module(self, run: Interpreter, name: str) -> Value:
+        """The module of a library by its dotted name, MISSING if none is known."""
+        if canonical(name) not in _packages() and self.packages.has(name):
+            return Namespace(name)
+        return self.library(run, name)
 
     def _own(self, run: Interpreter, name: str, file: Path) -> Value:
         """The value of a name of ours in a file of simpletorch's."""
@@ -246,10 +260,10 @@ class Program:
         if file not in self._files:
             path = str(file)
             self.own.add(path)
-            self._files[file] = made = Namespace(name.rpartition(".")[0], self.cells(run, f"_{name}", path), path)
+            tree, seen = parse(file), run.training.lost_sight
+            self._files[file] = made = Namespace(name.rpartition(".")[0], self.cells(run, f"_{name}", path, tree), path)
             if file.suffix != ".py":  # it says what a loop does, which counts as the program's
                 self.modules[f"_{name}"] = made
-            tree, seen = parse(file), run.training.lost_sight
             with run.at_the_start(path):
                 run.execute([] if tree is None else tree.body, Scope(None, path, made.cells))
             run.training.lost_sight = seen
