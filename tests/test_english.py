@@ -24,7 +24,7 @@ TELLS = {
     "of which": re.compile(r"\b[Oo]f (?:which|whom)\b"),
     "nobody": re.compile(r"\b[Nn]obody\b"),
 }
-_CODE = re.compile(r"```.*?```", re.DOTALL)
+_CODE = re.compile(r"```.*?```|(?<=::)\n(?:\n|[ ]{4}[^\n]*(?:\n|\Z))+", re.DOTALL)
 _QUOTED = re.compile(r"``[^`]+``|`[^`]+`")
 _PARAGRAPH = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*|>]|\d+\.)\s)|\n(?=\s+\w+: )")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z(`])")
@@ -34,7 +34,7 @@ def _sentences(text: str) -> Iterator[str]:
     """The sentences of a text in Markdown, without headings, tables and blocks of code."""
     for paragraph in _PARAGRAPH.split(_CODE.sub("\n\n", text)):
         joined = " ".join(paragraph.split())
-        if joined.startswith(("#", "<", "$", ">>>")) or joined.count("|") > 2:
+        if joined.startswith(("#", "<", "$", ">>>", "====")) or joined.count("|") > 2:
             continue
         yield from _SENTENCE.split(re.sub(r"^(?:[-*>|]|\d+\.)\s+", "", joined))
 
@@ -95,7 +95,7 @@ def hard(kind: str) -> Iterator[tuple[Path, str, str]]:
                 yield path.relative_to(ROOT), ", ".join(reasons), sentence
 
 
-LIMITS = {"pages": 82, "docstrings": 640, "comments": 71}
+LIMITS = {"pages": 0, "docstrings": 323, "comments": 35}
 
 
 @pytest.mark.parametrize("kind", KINDS)

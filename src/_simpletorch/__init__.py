@@ -1,4 +1,4 @@
-"""What the mypy plugin makes `torch.Tensor`'s type of: dtypes, sizes, and expressions over sizes.
+"""The classes from which the mypy plugin builds the type of `torch.Tensor`: dtypes, sizes, expressions over sizes.
 
 With the plugin every program that uses PyTorch depends on these files. With a module mypy loads the packages around it,
 and the stub of `simpletorch` imports all of simpletorch: hence a package of their own, which imports nothing. Programs

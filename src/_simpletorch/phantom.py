@@ -1,4 +1,4 @@
-"""What an expression over sizes is for the type checker: ``2*N + 1`` is ``Sum[Product[Literal[2], N], Literal[1]]``.
+"""Expressions over sizes as the type checker sees them: ``2*N + 1`` is ``Sum[Product[Literal[2], N], Literal[1]]``.
 
 No program has these: the mypy plugin makes them, so that mypy's own substitution reaches the variables inside. They are
 never instantiated, and this module imports nothing, because the plugin makes torch's own modules depend on it.
@@ -56,8 +56,9 @@ class Broadcast(Generic[A_co]):
     """``#n`` of a jaxtyping string: the size is n or 1"""
 
 
-# What torch.func makes of a function: the function's type, its full name where it has one, and the options that decide
-# the result. They are called like any function, and the plugin computes each call from the call of the function.
+# Functions that torch.func makes: the type of the original function, its full name where it has one, and the options
+# that decide the result. They are called like any function, and the plugin computes each call from the call of the
+# function.
 
 
 class _Transformed(Generic[Function_co, Name_co, A_co, B_co]):

@@ -16,7 +16,7 @@ SIZES: Final = (
 
 
 class Empty(NamedTuple):
-    """What is said of such a layer."""
+    """The reason and the hint in the error for such a layer."""
 
     reason: str
     hint: str

@@ -38,7 +38,7 @@ def install_import_hook(modules: str | Sequence[str]) -> ImportHook:
     It works like jaxtyping's hook of that name. Modules that are imported already, and ``__main__``, stay unchecked.
 
     Args:
-        modules: dotted names; a package stands for all that is in it.
+        modules: dotted names; a package includes all its modules.
 
     Returns:
         The hook: ``uninstall()`` takes it out again, and so does leaving it as a ``with`` block.
@@ -96,7 +96,7 @@ class ImportHook(MetaPathFinder):
         return None
 
     def uninstall(self) -> None:
-        """Leave what is imported from now on unchecked."""
+        """Leave modules that are imported from now on unchecked."""
         if self in sys.meta_path:
             sys.meta_path.remove(self)
 

@@ -79,9 +79,9 @@ def fresh(store: Any, rank: int, size: int, timeout: float) -> Any:
     """A part of ``store`` in which nothing is written yet, the same for all; all call it.
 
     torchrun's agent keeps its store when it starts the processes anew, with the addresses of those that have ended:
-    now and then a group of gloo's would connect to them. So every process shows a number that nobody had before, and
-    rank 0 answers under that number until it has seen that the answer came; what is left of earlier ones is answered
-    too, and read by nobody.
+    now and then a group of gloo's would connect to them. So every process shows a fresh random number, and rank 0
+    answers under that number until it has seen that the answer came. Numbers left over from earlier processes are
+    answered too, but these answers are never read.
 
     Raises:
         RuntimeError: a process did not come in time.
@@ -137,7 +137,7 @@ def leave() -> None:
     if error is not None:
         first_line = str(error).partition("\n")[0]
         words = f"ended by {type(error).__name__}: {first_line}"
-    with contextlib.suppress(RuntimeError):  # the store's: whoever held it has ended, and there is nobody to tell
+    with contextlib.suppress(RuntimeError):  # the store's: its process has ended, so the others can't be told
         _met.store.set(f"last/{_met.rank}", words)
         if not _met.store.check([f"end/{_met.rank}"]):  # else it waited for others itself, who are to blame
             _met.store.set(f"end/{_met.rank}", words)

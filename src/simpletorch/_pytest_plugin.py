@@ -47,7 +47,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config, parser: pytest.Parser, args: Sequence[str]) -> None:
-    """Take effect before any conftest.py imports what is tested.
+    """Take effect before any conftest.py imports the tested modules.
 
     Raises:
         pytest.UsageError: a package is imported already.

@@ -1,4 +1,4 @@
-"""Devices by name, and what this machine has."""
+"""Devices by name, and the devices of this machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dtypes as types: what stands first in ``Tensor[Float32, B, 784]``. They are never instantiated.
+"""Dtypes as types: the first argument of ``Tensor[Float32, B, 784]``. They are never instantiated.
 
 The hierarchy is jaxtyping's (and NumPy's): a concrete dtype is a subclass of every kind it belongs to::
 

@@ -1,7 +1,7 @@
 """The phantom tensors: types that say dtype, shape and device of plain `torch.Tensor`s, and are never instantiated.
 
 ``Tensor[Float32, B, 784]`` is a jaxtyping annotation of `torch.Tensor`, ``isinstance(x, Tensor)`` asks torch, and
-``Tensor.zeros(2, 3)`` is `torch.zeros`. What a type checker sees is in ``tensor.pyi``.
+``Tensor.zeros(2, 3)`` is `torch.zeros`. Type checkers read ``tensor.pyi`` instead.
 """
 
 import functools

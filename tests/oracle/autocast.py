@@ -214,7 +214,7 @@ def completed(policies: dict[str, Policy]) -> dict[str, Policy]:
 def text(tables: dict[str, dict[str, Policy]]) -> str:
     """The module ``autocast_table``."""
     lines = [
-        '"""What autocast does to the operands of which operation. Written by ``python -m tests.oracle.autocast``.',
+        '"""The operations whose operands autocast casts. Written by ``python -m tests.oracle.autocast``.',
         "",
         'An operation that is in none of the sets is left alone."""',
         "",

@@ -11,8 +11,8 @@
 
 `autocast()` without arguments picks the device and its dtype; bfloat16 needs no scaling. `simpletorch.train.Step` and
 `Trainer` do this for ``precision="float16"`` and ``"bfloat16"``. `float8` makes the linear layers of a model multiply
-in eight bits on GPUs that can. The checker and the follower know from torch's own tables what each operation gives
-under autocast.
+in eight bits on GPUs that can. The checker and the follower know the result of each operation under autocast from
+torch's own tables.
 
 Source: https://docs.pytorch.org/docs/stable/amp.html
 """

@@ -46,15 +46,16 @@ class Saved:
 def save(path: StrPath, /, *, rng: bool = True, **parts: Stateful | Data) -> Path:
     """Write a checkpoint: ``save("run.safetensors", model=model, optimizer=optimizer, epoch=3)``.
 
-    Of what has `state_dict` (alone, or in dicts, lists and tuples), that is saved; everything else as it is. Models are
-    saved under their own names, whatever `torch.compile` or `DistributedDataParallel` has put around them.
+    Objects with `state_dict` (alone, or in dicts, lists and tuples) are saved by it; everything else is saved as it is.
+    Models are saved under their own names, whatever `torch.compile` or `DistributedDataParallel` has put around them.
 
-    The file appears in one step when all of it is on the disk; until then, and when something fails, ``path`` is what
-    it was before. It has a checksum over every byte, and nothing in it is code.
+    The file appears in one step when all of it is on the disk. Until then, and after a failure, ``path`` is unchanged.
+    It has a checksum over every byte, and nothing in it is code.
 
-    Where tensors are divided among processes (`DTensor`: FSDP2, tensor parallel), every process must call this, and
-    ``path`` becomes a folder: each process writes its own part, and the checkpoint is there when all have. Everything
-    else in it is the first process's. Any number of processes can load it, and `consolidate` makes one file of it.
+    If tensors are divided among processes (`DTensor`: FSDP2, tensor parallel), every process must call this, and
+    ``path`` becomes a folder. Each process writes its own part, and the checkpoint is complete when all have.
+    Everything else in it is the first process's. Any number of processes can load it, and `consolidate` makes one file
+    of it.
 
     Args:
         path: of the file; folders are made as needed. The name should end with ``.safetensors``.
@@ -75,8 +76,8 @@ def save_async(path: StrPath, /, *, rng: bool = True, **parts: Stateful | Data) 
     """`save`, in the background: returns as soon as everything has been copied, so that training can go on.
 
     Of divided tensors, the copies are on the CPU, and processes talk to each other in a group of their own. Files
-    are written one after the other in the order of the calls. ``result()`` of what is returned waits, and raises
-    what `save` raises. A program that ends finishes the writing first.
+    are written one after the other in the order of the calls. ``result()`` of the returned object waits, and raises the
+    errors of `save`. A program that ends finishes the writing first.
 
     Args:
         path, rng, parts: as for `save`.
@@ -113,7 +114,7 @@ def _packed(parts: Mapping[str, Any], *, rng: bool, copy: bool) -> _Packed:
             states["rng"] = rng_state()
         return _Packed(about, pack(states, tensors, copy=copy, sharded=sharded), tensors, sharded)
     except RecursionError as error:
-        raise CheckpointError("what is to be saved is nested too deeply, or contains itself") from error
+        raise CheckpointError("the value to save is nested too deeply, or contains itself") from error
 
 
 def _write(path: Path, packed: _Packed, copies: Sequence[Path] = ()) -> Path:
@@ -190,11 +191,11 @@ def read_unfilled(path: Path) -> Saved:
 
 
 def load(path: StrPath, /, *, rng: bool = True, **parts: Part) -> Saved:
-    """Restore what `save` saved: ``saved = load("run.safetensors", model=model, optimizer=optimizer)``.
+    """Restore a checkpoint of `save`: ``saved = load("run.safetensors", model=model, optimizer=optimizer)``.
 
     Everything is read and compared first, so that nothing is changed when something doesn't fit. Tensors go to the
-    devices of what they are loaded into. Parts that aren't asked for stay in the file; plain data such as an epoch
-    is in ``saved.parts``.
+    devices of the objects that they are loaded into. Parts that aren't asked for stay in the file; plain data such as
+    an epoch is in ``saved.parts``.
 
     Sharded tensors (`DTensor`) may have been saved by another number of processes, or by one: each process then reads
     the parts that it needs. Tensors that models and optimizers took are in ``saved.parts`` as the loaded ones,

@@ -175,7 +175,7 @@ def state_differences(here: Any, there: Any) -> list[str]:
     return [] if same else [f": {described(there)} in the checkpoint, {described(here)} here"]
 
 
-# What schedulers add to a group.
+# Entries that schedulers add to a group.
 _SCHEDULERS = {"initial_lr", "max_lr", "min_lr", "base_momentum", "max_momentum", "swa_lr"}
 
 # State that is one number, whatever the parameter's shape.

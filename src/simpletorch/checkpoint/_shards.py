@@ -1,9 +1,10 @@
 """The storage of torch's distributed checkpoints (DCP): safetensors files, one for each process.
 
-DCP plans who writes and reads which part of which tensor; its own files are pickles, and so is its index. Ours are read
-by anything that reads safetensors, and the index is JSON in the checkpoint's manifest (see `_sharded`): for each tensor
-its dtype, its whole shape and its parts, each with its place in the whole, its place in a file, and a checksum: a
-CRC-32, which finds damage, and no more is promised of it. SHA-256 took three times as long as everything else.
+DCP plans the parts of tensors that each process writes and reads. Its own files are pickles, and so is its index. Ours
+are read by any tool that reads safetensors. The index is JSON in the checkpoint's manifest (see `_sharded`). For each
+tensor it has the dtype, the whole shape and the parts; for each part, its place in the whole, its place in a file, and
+a checksum. The checksum is a CRC-32, which finds accidental damage only. SHA-256 took three times as long as everything
+else.
 
 Loaded when tensors are sharded: importing DCP takes a second.
 
@@ -212,7 +213,7 @@ def verified(folder: Path, part: Mapping[str, Any], files: dict[str, Mapped]) ->
         with opened(folder / name) as file:
             found = os.fstat(file.fileno())
             if name not in files:
-                # not of read access alone: torch has no tensors that can't be written to. What is written stays here.
+                # not of read access alone: torch has no read-only tensors. Writes don't reach the file.
                 files[name] = found.st_ino, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
             node, memory = files[name]
             # the file that is mapped: under its name there may be another one by now

@@ -51,7 +51,7 @@ def read_torch(path: StrPath) -> Any:
             raise CheckpointError(
                 f"{path} is refused: it is a pickle that holds more than tensors and plain data, and reading it could "
                 "run any code",
-                hint="ask whoever wrote it to save state_dict()s; never load a file of unknown origin with pickle",
+                hint="ask its author to save state_dict()s; never load a file of unknown origin with pickle",
             ) from error
         raise CheckpointError(f"{path} is damaged, or no file of torch.save: {type(error).__name__}") from error
 
@@ -68,8 +68,8 @@ def _refuse_compressed(path: Path, file: BinaryIO) -> None:
 def from_torch(path: StrPath, target: StrPath, /) -> Saved:
     """Convert a file of ``torch.save`` to a checkpoint at ``target``, without running code from it.
 
-    A bare state dict becomes the part ``model``. Of a dict of states, the usual names (``model_state_dict``, …) become
-    ours, and every other entry a part of its own name.
+    A bare state dict becomes the part ``model``. In a dict of states, the usual names (``model_state_dict``, …) become
+    ours, and every other entry is a part of its own name.
 
     Args:
         path: the file that ``torch.save`` wrote.

@@ -35,8 +35,8 @@ def load_weights(
         path: the file to read.
         model: the module to load into, in place.
         part: which part of a checkpoint, such as ``"ema"``.
-        partial: load what fits by name and shape, and leave the rest of the model as it is: the report says what that
-            was. Without it every difference is an error.
+        partial: load the entries that fit by name and shape, and leave the rest of the model as it is; the report lists
+            both. Without it every difference is an error.
         rename: from a name in the file to the model's, for instance ``lambda name: name.replace("backbone.", "")``.
 
     Returns:

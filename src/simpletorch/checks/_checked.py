@@ -19,7 +19,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def checked(function: F) -> F:
-    """Enforce a function's annotations when it is called, and explain what torch raises inside.
+    """Enforce a function's annotations when it is called, and explain torch's errors inside.
 
     ::
 
@@ -31,13 +31,14 @@ def checked(function: F) -> F:
     meaning of jaxtyping and beartype: a size variable has one value in one call, the result included. Under
     ``torch.compile``, export and tracing nothing is checked; under autocast a float annotation means "a float".
 
-    Functions, methods, class and static methods and properties can be decorated; coroutine functions, generators and
-    asynchronous generators are checked when they run, and what they yield like what they return.
+    Functions, methods, class and static methods and properties can be decorated. Coroutine functions, generators and
+    asynchronous generators are checked when they run, and yielded values are checked like results.
 
-    Of a class, every method is checked, and a dataclass or named tuple holds its fields to their annotations when it is
-    made. In a generic class the sizes that ``__init__`` was given for ``n: Dim[N]`` hold in its methods.
+    For a class, every method is checked, and a dataclass or named tuple checks its fields when it is made. In a generic
+    class the sizes that ``__init__`` was given for ``n: Dim[N]`` hold in its methods.
 
-    With ``SIMPLETORCH_CHECK=off`` what is decorated comes back as it is; so does what `typing.no_type_check` marks.
+    With ``SIMPLETORCH_CHECK=off`` the decorated object is returned unchanged; so is one that `typing.no_type_check`
+    marks.
 
     Args:
         function: a function, a method (also a class or static method or a property), a coroutine function, a generator

@@ -56,7 +56,7 @@ class Config:
 
     - ``"once"`` (default): a signature (shapes, dtypes, devices and types of the arguments) is checked when first seen,
     - ``"full"``: every call is checked,
-    - ``"off"``: nothing is checked; what is decorated while it holds stays the bare function for good.
+    - ``"off"``: nothing is checked; a function that is decorated while it holds stays the bare function for good.
 
     ``config.check = "full"`` sets it for the process, ``with config(check="off"):`` for a block, in this thread or task
     and in tasks started there. At the start it is taken from the environment variable ``SIMPLETORCH_CHECK``.

@@ -1,9 +1,9 @@
 """Keys of values: two values with one key pass or fail the same annotation.
 
-A key holds what an annotation can depend on: of a tensor class, shape, dtype (and device), of a container its items, of
-a value under ``Literal`` or ``Dim`` the value, of anything else its class. An annotation that can depend on more (a
-protocol, a validator) has no key, and neither has a value whose insides it might look into; those are checked in full
-every time.
+A key holds everything that an annotation can depend on. For a tensor that is its class, shape, dtype (and device), for
+a container its items, for a value under ``Literal`` or ``Dim`` the value, for anything else its class. An annotation
+that can depend on more (a protocol, a validator) has no key, and neither has a value whose insides it might look into;
+those are checked in full every time.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The wrapper of a checked function, generated for its own parameters.
 
 It looks the key of the arguments up among those that have passed, calls the function, and looks the key of the result
-up among those that have passed with these arguments. What is new goes to the function's `Border`.
+up among those that have passed with these arguments. A signature not seen before goes to the function's `Border`.
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ def _resolved(signature: inspect.Signature, resolve: Resolver) -> tuple[dict[str
 # -- the text ---------------------------------------------------------------------------------------------------------
 
 # A wrapper is text, because one with the function's own parameters needs no ``*args`` to be bound to them. It is
-# written out at length, the same lines in several kinds of functions, because every call of a helper would show in the
-# time of a check, which is that of a small operation of torch. ``_st_`` keeps our names apart from the parameters', and
+# written out at length, the same lines in several kinds of functions. A check takes as long as a small operation of
+# torch, so every call of a helper would show in its time. ``_st_`` keeps our names apart from the parameters', and
 # `explained` gives its error torch's own as the cause, so ``raise _st_new`` needs no ``from``.
 
 _ARGUMENTS: Final = """\
@@ -200,12 +200,11 @@ def _deferred(function: F, signature: inspect.Signature, resolve: Resolver, size
 
     def become() -> None:
         hints, _ = _resolved(signature, resolve)
-        # in place, because this function is in other hands already (a class, a decorator, an importing module); and its
-        # code last, so that no other thread runs the new one before its names and defaults are there
+        # in place, because others refer to this function already (a class, a decorator, an importing module)
         real = cast(FunctionType, _wrapper(function, signature, hints, sizes))
         waiting.__globals__.update(real.__globals__)
         waiting.__defaults__, waiting.__kwdefaults__ = real.__defaults__, real.__kwdefaults__
-        waiting.__code__ = real.__code__
+        waiting.__code__ = real.__code__  # last: no other thread may run it before its names and defaults are there
 
     space: dict[str, Any] = {_BARE: function, "_st_become": become}
     name = "_st_waiting"

@@ -26,7 +26,7 @@ from simpletorch.follow import Finding
 from simpletorch.follow.sources.piped import is_piped
 from simpletorch.notebook.document import with_cell
 
-# What pyproject.toml asks for; a test keeps the two equal.
+# The versions in pyproject.toml; a test keeps the two equal.
 MYPY_NEEDED: Final = ((2, 4), (3, 0))
 
 
@@ -89,7 +89,7 @@ def check(
 
 
 def _of_mypy(files: Listed, config: Config, arguments: Sequence[str], daemon: Path | None) -> Report:
-    """What mypy says; it is given no notebook."""
+    """mypy's report on the files; notebooks aren't passed to mypy."""
     of_mypy, notebooks = split(files.files)
     if notebooks and not of_mypy:
         return only_followed(notebooks)
@@ -165,7 +165,7 @@ def _config_file(arguments: Sequence[str]) -> tuple[str | None, list[str]]:
 
 
 def _targets(config: Config) -> list[str]:
-    """What to check when no path is given: what the configuration names, none if that is modules, else this folder."""
+    """The files to check when no path is given: the configuration's (none if it names modules), else this folder."""
     section = {} if config.based_on is None else read(config.based_on)["mypy"]
     if {"packages", "modules"} & section.keys():
         return []
@@ -174,7 +174,7 @@ def _targets(config: Config) -> list[str]:
 
 
 def _exclusion(config: Config, arguments: Sequence[str]) -> Callable[[str], bool]:
-    """What a file in a folder is asked by whether it is left out; mypy, which knows, takes 0.2 s to import."""
+    """The predicate for files that are excluded from folders; mypy, whose rules decide, takes 0.2 s to import."""
     section = read(config.file)["mypy"]
     asks = {"exclude", "exclude_gitignore"} & section.keys() or any(a.startswith("--exclude") for a in arguments)
     return exclusion(options_of([*config.arguments, *arguments]) if asks else None)

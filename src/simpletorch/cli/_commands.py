@@ -53,14 +53,14 @@ def _follow(parser: argparse.ArgumentParser) -> Run:
     kind.add_argument("--shapes", action="store_true", help="the source, with each line's shapes beside it")
     kind.add_argument("--html", action="store_true", help="the same as a page of HTML")
     _add_output(kind)
-    kind.add_argument("--why", type=int, metavar="LINE", help="why something on this line isn't known")
+    kind.add_argument("--why", type=int, metavar="LINE", help="why something on this line is unknown")
     parser.add_argument(
-        "--sizes", action="store_true", help="warn of sizes that a caller must choose equal, which nothing says"
+        "--sizes", action="store_true", help="warn when two sizes must be equal but no annotation says so"
     )
     parser.add_argument("--no-data", action="store_true", help="do not read the sizes of data files")
-    parser.add_argument("--no-cache", action="store_true", help="follow also what hasn't changed since it was followed")
+    parser.add_argument("--no-cache", action="store_true", help="follow unchanged programs again, too")
     parser.add_argument("-m", action="store_true", dest="module", help="FILE is a module's name, as of 'python -m'")
-    parser.add_argument("file", metavar="FILE", help="the file that would be run; - is standard input")
+    parser.add_argument("file", metavar="FILE", help="the file to follow; - is standard input")
     _add_arguments(parser, "more files, then the programs' own arguments, from an option or from -- on")
 
     def run(given: argparse.Namespace) -> int:
@@ -116,7 +116,9 @@ def _check(parser: argparse.ArgumentParser) -> Run:
     parser.add_argument("paths", nargs="*", metavar="PATH", help="files and folders; the current folder by default")
     _add_output(parser.add_mutually_exclusive_group())
     parser.add_argument(
-        "--all", action="store_true", help="also what mypy guesses in files without annotations, which is counted only"
+        "--all",
+        action="store_true",
+        help="also show mypy's errors in files without annotations, which are only counted",
     )
     parser.add_argument("--strict", action="store_true", help="mypy's --strict: everything has to be annotated")
     daemon = parser.add_mutually_exclusive_group()
@@ -273,15 +275,17 @@ def _plan(parser: argparse.ArgumentParser) -> Run:
     parser.add_argument(
         "--optimizer", default="adamw", metavar="NAME", help="one of torch.optim: adamw, 'sgd(momentum=0.9)'"
     )
-    parser.add_argument("--batch", type=int, default=None, metavar="N", help="samples of a rank: the first open size")
     parser.add_argument(
-        "--size", action="append", default=[], metavar="NAME=N", help="another open size of the inputs: T=2048"
+        "--batch", type=int, default=None, metavar="N", help="batch size per rank (the first symbolic dimension)"
+    )
+    parser.add_argument(
+        "--size", action="append", default=[], metavar="NAME=N", help="another symbolic size of the inputs: T=2048"
     )
     parser.add_argument(
         "--input", action="append", default=[], metavar="SHAPE", help="the shape of an input, as of 'summary'"
     )
     parser.add_argument("--recompute", action="store_true", help="blocks keep only their inputs (checkpointing)")
-    parser.add_argument("--loss", choices=["cross_entropy"], help="count what this loss of the output keeps")
+    parser.add_argument("--loss", choices=["cross_entropy"], help="count the memory that this loss of the output keeps")
     parser.add_argument("--memory", type=float, default=80, metavar="GB", help="of a device, in 10⁹ bytes; 80")
     parser.add_argument("--json", **_JSON, help="one JSON document instead of text, bytes as integers")
 

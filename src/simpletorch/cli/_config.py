@@ -69,7 +69,7 @@ class ConfigError(Exception):
 
 @dataclass(frozen=True)
 class Config:
-    """What to run mypy with."""
+    """The configuration that mypy is run with."""
 
     file: Path
     cache: Path | None

@@ -1,4 +1,4 @@
-"""What was measured of each operation: how often its rule says what torch says, on torch's own test inputs.
+"""Measured coverage of each operation: how often its rule agrees with torch on torch's own test inputs.
 
 The numbers lie in ``_coverage.json``, which ``python -m benchmarks.op_coverage --docs docs/operations.md`` writes.
 """

@@ -206,7 +206,7 @@ def _summary(found: Told, took: str, files: int) -> str:
 
 
 def _proved(found: Told) -> str:
-    """What is behind a silence: how much is known, and what wasn't followed."""
+    """The evidence behind a run without findings: how much is known, and which code wasn't followed."""
     known, lines = found.coverage
     parts = [f"{known} of {lines} tensor lines known"] if lines else []
     if found.not_followed:

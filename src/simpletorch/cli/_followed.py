@@ -1,4 +1,4 @@
-"""What following programs adds to ``simpletorch check``: their findings first, and each mistake once."""
+"""The findings of followed programs in ``simpletorch check``: they come first, and each mistake is reported once."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ _WORKFLOW: Final = Path(".github/workflows/simpletorch.yml")
 def init(*, ci: str | None = None) -> int:
     """Write what ``simpletorch check`` would add into ``mypy.ini`` if there is one, else into ``pyproject.toml``.
 
-    What stands there stays as it is, comments included; a second time nothing is left to do.
+    Existing settings stay as they are, comments included; a second run changes nothing.
 
     Args:
         ci: "github" for a workflow that checks each push.
@@ -117,7 +117,7 @@ def _write(file: Path, text: str) -> None:
 
 def _workflow(file: Path) -> tuple[Path, str]:
     if file.is_file():
-        return file, "it is there, and stays as it is"
+        return file, "it exists, and stays unchanged"
     file.parent.mkdir(parents=True, exist_ok=True)
     _write(file, _GITHUB)
     return file, "checks each push and pull request"

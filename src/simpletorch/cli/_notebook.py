@@ -40,7 +40,7 @@ def left_out(files: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def split(paths: Sequence[str]) -> tuple[list[str], list[str]]:
-    """What mypy checks, and the notebooks."""
+    """The files that mypy checks, and the notebooks."""
     return [p for p in paths if not is_notebook(p)], [p for p in paths if is_notebook(p)]
 
 

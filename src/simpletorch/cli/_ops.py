@@ -41,7 +41,7 @@ def operations(pattern: str = "") -> list[Operation]:
 
 
 def title(family: str) -> str:
-    """What a family is about: the first line of its module, of that with the functions where it has layers too."""
+    """The subject of a family: the first line of its module, or of the one with its functions if it has layers, too."""
     from simpletorch.rules import MODULES, RULES
 
     modules = {r.function.__module__ for r in RULES.values()} | {c.__module__ for c in MODULES.values()}

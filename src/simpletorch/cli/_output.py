@@ -1,4 +1,4 @@
-"""What a command has found, as tools read it: JSON, GitHub's annotations, SARIF."""
+"""The output of a command in the formats that tools read: JSON, GitHub's annotations, SARIF."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["OUTPUTS", "Outcome", "could_not", "grouped", "written"]
 @final
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a command has found, or why it could not look."""
+    """The findings of a command, or the reason why it could not look."""
 
     command: str
     exit_code: int

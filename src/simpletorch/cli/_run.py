@@ -45,7 +45,7 @@ class Diagnostic:
 
 @dataclass(frozen=True)
 class Report:
-    """What one run of mypy gave."""
+    """The result of one run of mypy."""
 
     exit_code: int
     """0 no error, 1 errors, 2 mypy could not do its work."""
@@ -127,8 +127,11 @@ def run_mypy(arguments: Sequence[str], daemon: Path | None = None) -> Report:
 
 
 def _started(ask: Sequence[str]) -> tuple[str, str, int]:
-    """What a daemon that has to be started first says: a fork of this process, as dmypy's own start is, would end
-    where others of its threads are at work (JAX's, a notebook's)."""
+    """Start the daemon in a new process and ask it.
+
+    A fork of this process, as dmypy's own start is, would end where other threads of it are at work (JAX's, a
+    notebook's).
+    """
     # -P: a file torch.py or json.py beside the user's program must not be imported
     command = [sys.executable, "-P", "-m", "mypy.dmypy", *ask]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -18,7 +18,7 @@ _TARGET: Final = re.compile(r"(?P<module>.+?):(?P<name>[A-Za-z_][\w.]*)(?:\((?P<
 
 
 class NotFound(Exception):
-    """What was named isn't there, or isn't a model; the message is for the user."""
+    """The named object isn't there, or isn't a model; the message is for the user."""
 
 
 class Failed(Exception):

@@ -24,8 +24,8 @@ State = Mapping[str, tuple[int, int]]
 def watch(paths: Sequence[str], words: Sequence[str]) -> int:
     """Run ``simpletorch WORDS`` now and after each change of a file, until it is interrupted.
 
-    Each check is a process of its own, so that what one leaves behind, or a crash, is no matter for the next; what mypy
-    knows is in its cache, or in its daemon if ``words`` ask for that.
+    Each check is a process of its own, so that leftovers or a crash of one don't affect the next. The state of mypy is
+    in its cache, or in its daemon if ``words`` ask for that.
 
     Args:
         paths: what is checked; the current folder if there are none.

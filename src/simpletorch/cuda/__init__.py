@@ -11,7 +11,7 @@
     step = cuda.graph(step)                                    # launched as one
     print(cuda.memory())                                       # what holds how much, by name
 
-Where there is no accelerator everything happens at once, in the order of the program.
+Without an accelerator everything happens at once, in the order of the program.
 """
 
 from simpletorch.cuda._graphs import Graphed as Graphed

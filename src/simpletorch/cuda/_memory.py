@@ -47,7 +47,7 @@ def memory_stats(device: DeviceLike = None) -> dict[str, Any]:
 
 
 def empty_cache() -> None:
-    """Gives what the allocator keeps for later back to the device; does nothing without an accelerator."""
+    """Returns the allocator's reserve to the device; does nothing without an accelerator."""
     if torch.accelerator.is_available():
         torch.accelerator.empty_cache()
 

@@ -24,7 +24,7 @@ _Key = tuple[tuple[int, ...], torch.dtype, torch.device]
 _Misused: Final = as_also(TorchError, RuntimeError)
 _Wrong: Final = as_also(TorchError, ValueError)
 _HERE: Final = __file__
-# private, and what torch's own modes use: what the pool asks of a tensor is nobody's use of it
+# private, as in torch's own modes: the pool's own queries of a tensor don't count as its use
 _UNWATCHED: Final = torch._C.DisableTorchFunction
 _HINT: Final = "give a buffer back after its last use; views of it count too"
 
@@ -35,9 +35,9 @@ class _Loan:
     def __init__(self, buffer: torch.Tensor) -> None:
         self.buffer = buffer
         self.returned_at = ""  # the line that gave it back
-        self.handed: torch.Tensor | None = None  # what was in those hands, while the buffer lies in the pool
-        self.version = 0  # how often that had been written to when it came back
-        self.stream: Stream | None = None  # that used it last
+        self.handed: torch.Tensor | None = None  # the tensor handed out, while its buffer is in the pool
+        self.version = 0  # of that tensor when it came back
+        self.stream: Stream | None = None  # of its last use
         self.event: Event | None = None  # after that use
 
 
@@ -191,7 +191,7 @@ class TensorPool:
         return sum(loan.buffer.nbytes for waiting in self._free.values() for loan in waiting)
 
     def clear(self) -> None:
-        """Frees what lies unused; buffers that are out stay good."""
+        """Frees the unused buffers; buffers that are out stay valid."""
         self._free.clear()
 
     def __enter__(self) -> TensorPool:

@@ -301,7 +301,7 @@ class Pending(Generic[T]):
 
 
 def current_stream(device: DeviceLike = None) -> Stream:
-    """The stream that work is given to where nothing else is said.
+    """The current stream, which gets the work unless another is chosen.
 
     Args:
         device: a device or its name; None is the accelerator that torch finds, else the CPU.

@@ -90,7 +90,8 @@ def _arrived(batch: T, device: torch.device, copies: torch.cuda.Stream) -> T:
     for tensor in tensors_in(batch):
         if tensor.is_cuda:
             tensor.record_stream(program)  # its memory is not given away while the program uses it
-    # What moves itself does so here, on the program's stream: memory inside of it that came from the other
+
+    # An object that moves itself does so here, on the program's stream: memory inside of it that came from the other
     # stream couldn't be marked as in use.
     return cast("T", map_tensors(batch, _as_it_is, "to", device))
 

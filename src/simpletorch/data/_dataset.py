@@ -31,8 +31,8 @@ class Dataset(torch.utils.data.Dataset[T_co]):
     It is torch's `Dataset` with four views; each is a dataset again. All that takes datasets here takes
     torch's as well (``MappedDataset(theirs, function)`` is then the spelling of `map`), and torch takes these.
 
-    ``Dataset[tuple[Tensor[Float32, 1, 28, 28], Tensor[Int64]]]`` as a base class says what a sample is: mypy knows the
-    batches of a `DataLoader` by it, and the loader holds the samples to it.
+    ``Dataset[tuple[Tensor[Float32, 1, 28, 28], Tensor[Int64]]]`` as a base class declares the type of a sample. From
+    it, mypy knows the batches of a `DataLoader`, and the loader checks the samples against it.
 
     Source: https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.Dataset
     """

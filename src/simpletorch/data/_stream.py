@@ -19,9 +19,9 @@ class IterableDataset(torch.utils.data.IterableDataset[T_co]):
     """Samples as they come: write ``__iter__``. In worker processes each worker iterates over the whole of it, unless
     ``__iter__`` asks `torch.utils.data.get_worker_info` for its share.
 
-    A loader that resumes in the middle reads the samples before again and drops them; a stream with ``state_dict()``
-    and ``load_state_dict(state)`` (position as of the last sample given, and back there at the next ``__iter__``) is
-    spared that.
+    A loader that resumes in the middle reads the earlier samples again and drops them. A stream with ``state_dict()``
+    and ``load_state_dict(state)`` is spared that. Its state is the position after the last sample, where the next
+    ``__iter__`` continues.
 
     Source: https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.IterableDataset
     """
@@ -59,7 +59,7 @@ class Stateful(Protocol):
     """Objects that can save and restore their position; torch's checkpoints know the same protocol."""
 
     def state_dict(self) -> dict[str, Any]:
-        """Where it is."""
+        """The current position."""
 
     def load_state_dict(self, state_dict: dict[str, Any], /) -> None:
         """Put it back there.

@@ -27,10 +27,11 @@ _Hook: TypeAlias = Callable[[type[BaseException], BaseException, TracebackType |
 
 @contextmanager
 def during(call: str, x: torch.Tensor | None = None) -> Iterator[None]:
-    """Explain what torch raises in this block, which is the collective ``call`` with ``x``.
+    """Explain torch's errors in this block, which is the collective ``call`` with ``x``.
 
     Raises:
-        BackendError: with torch's exception as its ``__cause__``: which ranks didn't take part, and what they did.
+        BackendError: with torch's exception as its ``__cause__``: which ranks didn't take part, and their last
+            activity.
     """
     try:
         yield

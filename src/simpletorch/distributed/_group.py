@@ -45,10 +45,9 @@ def init(
         device: where this process computes; by default the GPU of its local rank, the CPU where there is none. It says
             the backend: NCCL for tensors on a GPU, gloo for those on the CPU.
         timeout: seconds that a collective waits for the other processes before it fails.
-        only_main_prints: drop what the other processes write to standard output; errors and warnings, on standard
-            error, stay.
-        check: compare what all ranks are about to do before each collective of torch's too, so that one that differs
-            is an error at once (``TORCH_DISTRIBUTED_DEBUG=DETAIL``); costs a second one each time. Those of
+        only_main_prints: drop the standard output of the other processes; errors and warnings, on standard error, stay.
+        check: compare the calls of all ranks before each collective of torch's too, so that one that differs is an
+            error at once (``TORCH_DISTRIBUTED_DEBUG=DETAIL``); costs a second collective each time. Those of
             `simpletorch.distributed` are always compared on the CPU.
 
     Raises:
@@ -106,7 +105,7 @@ def has_group() -> bool:
 
 
 def is_started_together() -> bool:
-    """Whether torchrun, or whoever sets what it sets, has started this process."""
+    """Whether torchrun, or a launcher that sets the same variables, has started this process."""
     return {"RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"} <= os.environ.keys()
 
 
@@ -159,9 +158,9 @@ def _leave() -> None:
 def _wait_for_gloo() -> None:
     """Wait, a second at most, until gloo's threads have let go of the tensors of what they did.
 
-    They do it after a collective is done, and need the interpreter for it: a thread that asks for it while Python ends
-    is ended by Python, and torch then aborts the process (SIGABRT; of pairs
-    of processes on a loaded machine 10 of 60, and with this 0 of 60).
+    They do it after a collective is done, and need the interpreter for it. If a thread asks for the interpreter while
+    Python ends, Python ends the thread, and torch then aborts the process with SIGABRT. On a loaded machine that
+    happened to 10 of 60 pairs of processes, and with this wait to none of 60.
 
     Source: https://github.com/pytorch/pytorch/issues/190489
     """

@@ -26,16 +26,16 @@ _FOLLOWS: Final = ("lost the connection", "was told to end")
 def launch(
     function: Callable[..., T], *arguments: Any, processes: int = 2, restarts: int = 0, timeout: float = TIMEOUT
 ) -> list[T]:
-    """Call ``function(*arguments)`` in ``processes`` processes that have met; gives what each returned, by rank.
+    """Call ``function(*arguments)`` in ``processes`` processes that have met; return their results, by rank.
 
     ::
 
         losses = distributed.launch(train, "runs/7", processes=2)
 
-    It is torch's elastic launcher, on this machine, at a free port. Where ``function`` can be imported, processes are
-    spawned (a script needs ``if __name__ == "__main__":`` then, and results and arguments are pickled); a function of a
-    notebook is forked with it, which works as long as this process has not used a GPU. `init` has been called when the
-    function begins.
+    It is torch's elastic launcher, on this machine, at a free port. If ``function`` can be imported, processes are
+    spawned: a script then needs ``if __name__ == "__main__":``, and results and arguments are pickled. For a function
+    of a notebook, processes are forked, which works as long as this process has not used a GPU. `init` has been called
+    when the function begins.
 
     Args:
         function: the function that every process calls.
@@ -106,7 +106,7 @@ def _entry(function: Callable[..., T], arguments: tuple[Any, ...], timeout: floa
             _tell(folder, f"it called sys.exit({leaving.code!r})")
         raise
     except Exception as error:
-        sys.last_value = error  # as it is where nobody catches an error: the other ranks are told (`_peers.leave`)
+        sys.last_value = error  # as after an uncaught error: the other ranks are told (`_peers.leave`)
         _tell(folder, f"{type(error).__name__}: {error}")
         raise
 

@@ -31,9 +31,9 @@ def materialize(
         shard(model)
         materialize(model, initialize=lambda module: initialize_normal(module, 0.02))
 
-    One module after the other is drawn whole and divided, so the largest module is what has to fit, and the weights are
-    the same in any number of processes. Tensors that several modules share stay shared, with the values that the
-    first one draws. Make the optimizer afterwards.
+    One module after the other is drawn whole and divided. So the largest module has to fit, and the weights are the
+    same in any number of processes. Tensors that several modules share stay shared, with the values that the first one
+    draws. Make the optimizer afterwards.
 
     Args:
         model: a module that was built on the ``meta`` device, sharded or not.

@@ -36,9 +36,9 @@ class Mesh:
     Neighbours in the last direction have neighbouring ranks, so it is the one to give the fastest connections: tensor
     parallel inside a machine, data parallel across. One size may be -1: it follows from the number of processes.
 
-    The names mean something to `shard` (``data`` and ``context`` divide parameters, ``replicate`` repeats them), to
-    `parallelize` (``tensor``), to `Pipeline` (``pipeline``) and to `context_parallel` (``context``), and to nothing
-    else: any name will do for directions of your own.
+    The names have a meaning for `shard` (``data`` and ``context`` divide parameters, ``replicate`` repeats them),
+    `parallelize` (``tensor``), `Pipeline` (``pipeline``) and `context_parallel` (``context``). Any other name will do
+    for directions of your own.
 
     Nothing happens until `device_mesh` is asked for, torch's own mesh, which makes a process group for each direction:
     every process must ask.
@@ -57,7 +57,7 @@ class Mesh:
             raise _Wrong("Mesh() has no direction: give at least one, such as Mesh(data=2)")
         wrong = {name: size for name, size in sizes.items() if size < 1 and size != -1}
         if wrong or list(sizes.values()).count(-1) > 1:
-            raise _Wrong(f"{_text(sizes)}: sizes are at least 1, and one may be -1 (what is left)")
+            raise _Wrong(f"{_text(sizes)}: sizes are at least 1, and one may be -1 (the rest)")
         self._given = dict(sizes)
 
     @property
@@ -135,7 +135,7 @@ class Mesh:
 
 
 def planned(mesh: Mesh) -> dict[str, int]:
-    """The sizes of a mesh whose processes need not be there; -1 is what those that are there leave.
+    """The sizes of a mesh whose processes need not be there; -1 is the number of the remaining ones.
 
     Raises:
         ValueError: a size is -1, and the others don't divide the number of processes.

@@ -29,8 +29,8 @@ class Pipeline:
     ``s`` stages each waits ``(s - 1) / (p + s - 1)`` of the time. On one process without a group there is one stage,
     which computes the same sums.
 
-    Together with other directions of a mesh, divide the layers first and the rest last, and build on ``meta`` what is
-    too large::
+    Together with other directions of a mesh, divide the layers first and the rest last, and build models that are too
+    large on ``meta``::
 
         mesh = Mesh(pipeline=4, data=2, tensor=8)
         pipeline = Pipeline(parallelize(model, mesh), loss, parts=8, mesh=mesh)
@@ -44,8 +44,8 @@ class Pipeline:
         schedule: ``"1f1b"`` goes back as soon as it can and keeps few parts in memory, ``"gpipe"`` after all of them.
 
     Raises:
-        ValueError: there are fewer layers than stages, ``parts`` or ``schedule`` is wrong, or it isn't known what the
-            layers of the model are; a `TorchError` too.
+        ValueError: there are fewer layers than stages, ``parts`` or ``schedule`` is wrong, or the layers of the model
+            aren't known; a `TorchError` too.
 
     Source: https://docs.pytorch.org/docs/stable/distributed.pipelining.html
     """

@@ -52,7 +52,7 @@ _HEADS: Final = ("heads", "kv_heads")  # of ours; transformers' attention counts
 def parallelize(model: M, mesh: Mesh | DeviceMesh, plan: Plan | None = None, *, sequence: bool = False) -> M:
     """Divide a model's layers along the direction ``tensor``, in place: every process there computes on one batch.
 
-    Do this before `shard`, which then divides what is left along ``data``. Afterwards the parameters are `DTensor`, and
+    Do this before `shard`, which then divides the rest along ``data``. Afterwards the parameters are `DTensor`, and
     their ``shape`` is the whole one. On one process without a group the model comes back as it was.
 
     Args:

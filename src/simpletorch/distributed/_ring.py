@@ -37,7 +37,7 @@ def _forward(_operation: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
     if kwargs.pop("attn_mask", None) is not None:
         raise TorchError(
             "attention with a mask can't go round a ring: each process has a part of the keys, and the mask is of all",
-            hint="leave the mask out, and let is_causal=True say who sees whom",
+            hint="leave the mask out, and pass is_causal=True",
         )
     group, parts = q.device_mesh.get_group(), (x.to_local() for x in (q, k, v))
     given = dict(zip(("dropout_p", "is_causal"), rest, strict=False))

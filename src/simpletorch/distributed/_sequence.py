@@ -75,7 +75,7 @@ def sequence_styles(model: nn.Module) -> dict[str, Any]:
 def context_parallel(
     mesh: Mesh | DeviceMesh, *tensors: torch.Tensor, dim: int = 1
 ) -> Iterator[tuple[torch.Tensor, ...]]:
-    """Divide sequences along the direction ``context``: inside, causal attention sees what the other processes have.
+    """Divide sequences along the direction ``context``: inside, causal attention sees the parts of the other processes.
 
     ::
 
@@ -85,8 +85,8 @@ def context_parallel(
             loss = cross_entropy(model(tokens, position_ids=places).flatten(0, 1), targets.flatten())
             loss.backward()
 
-    Every process is given the whole sequences (``Mesh.share`` says so) and gets two parts of them, one from the front
-    and one from the back, so that all have as much to do. Attention is `scaled_dot_product_attention` with
+    Every process is given the whole sequences (see ``Mesh.share``) and gets two parts of them, one from the front and
+    one from the back, so that all have as much to do. Attention is `scaled_dot_product_attention` with
     ``is_causal=True`` and no mask. The backward pass belongs inside. On one process without a group the tensors come
     back as they are.
 

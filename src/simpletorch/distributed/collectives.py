@@ -1,8 +1,9 @@
 """Collective operations on tensors: every process calls the same one, in the same order.
 
 Each takes a tensor and gives a new one, without gradient; its argument stays as it is. ``W`` is the number of
-processes; alone, it is 1. Shapes and dtypes are the same on every rank. Waiting is bounded by the time-out of `init`;
-after it, or when a process has ended, a `BackendError` names the ranks that didn't take part and what each was doing.
+processes; alone, it is 1. Shapes and dtypes are the same on every rank. Waiting is bounded by the time-out of `init`.
+After it, or when a process has ended, a `BackendError` names the ranks that didn't take part and the last activity of
+each.
 
 Source: https://docs.pytorch.org/docs/stable/distributed.html#collective-functions
 """
@@ -68,7 +69,7 @@ def all_gather(x: torch.Tensor, dim: int = 0) -> torch.Tensor:
 
 
 def reduce_scatter(x: torch.Tensor, op: _Op = dist.ReduceOp.SUM, dim: int = 0) -> torch.Tensor:
-    """``[*A, n, *B] -> [*A, n/W, *B]``: the sum (or ``op``) over all processes, of which rank ``r`` has part ``r``.
+    """``[*A, n, *B] -> [*A, n/W, *B]``: the part ``r`` of the sum (or ``op``) over all processes, for rank ``r``.
 
     Args:
         x: this process's tensor, of the same shape and dtype in all.

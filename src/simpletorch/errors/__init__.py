@@ -1,8 +1,8 @@
-"""Errors that explain: what failed, with which operands, where, and what would be right.
+"""Errors that explain: the failed operation, its operands, the place, and a remedy.
 
-Every error of torch that crosses a border (a call of a `simpletorch.nn.Module` or a `simpletorch.checked` function, a
-training step, a loader, an `explain` block) is a `TorchError` whose fields are data and whose text is written from
-them::
+A border is a call of a `simpletorch.nn.Module` or a `simpletorch.checked` function, a training step, a loader, or an
+`explain` block. Every error of torch that crosses one is a `TorchError` whose fields are data and whose text is written
+from them::
 
     Linear(100, 10): the last dim of input is 128, but the layer takes 100 features
       input = x  Float32[32, 128]  (cpu)
@@ -10,9 +10,10 @@ them::
       in model.fc2, at net.py:12: x = self.fc2(x)
       hint: Linear(128, 10) would fit
 
-The first line is what mypy says where it sees the mistake. The error is also an instance of the class that torch raised
-(`RuntimeError`, `IndexError`, …), and its ``__cause__`` is torch's own exception. It shows shapes, never what a tensor
-contains (an index out of range is named, as torch does; torch's words are quoted where there are no better ones).
+The first line is the same as mypy's where it sees the mistake. The error is also an instance of the class that torch
+raised (`RuntimeError`, `IndexError`, …), and its ``__cause__`` is torch's own exception. It shows shapes, never the
+contents of a tensor (an index out of range is named, as torch does; torch's words are quoted where there are no better
+ones).
 """
 
 from simpletorch.errors._border import explain, explained

@@ -40,7 +40,7 @@ def explained(error: BaseException, frame: FrameType | None = None) -> TorchErro
 
 @contextmanager
 def explain() -> Iterator[None]:
-    """Explain what torch raises in this block, in code that runs in no `simpletorch.nn.Module`.
+    """Explain torch's errors in this block, in code that runs in no `simpletorch.nn.Module`.
 
     ::
 
@@ -48,7 +48,7 @@ def explain() -> Iterator[None]:
             loss = criterion(model(x), y)
 
     Raises:
-        TorchError: with torch's exception as its ``__cause__``; what isn't torch's passes through unchanged.
+        TorchError: with torch's exception as its ``__cause__``; other exceptions pass through unchanged.
     """
     try:
         yield

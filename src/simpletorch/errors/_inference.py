@@ -1,7 +1,8 @@
 """The type of an expression whose value is gone.
 
 An operand may be an expression itself (``x.flatten(1) @ w``), and when the failure is looked at, its value has been
-freed. What it was is inferred as the static check infers it, from what its parts still are: no code of the user's runs.
+freed. Its type is inferred, as in the static check, from the values of its parts that are still there. No code of the
+user's runs.
 """
 
 from __future__ import annotations

@@ -221,7 +221,7 @@ class TypeMismatch(Mismatch):
 
 
 class OutOfMemory(TorchError):
-    """A device has no room: ``requested``, ``available`` and ``total`` in bytes, None where it isn't known.
+    """A device has no room: ``requested``, ``available`` and ``total`` in bytes, None if unknown.
 
     ``details`` lists the largest tensors that are alive there.
 
@@ -253,7 +253,7 @@ class OutOfMemory(TorchError):
 
 
 class CUDAError(TorchError):
-    """The CUDA driver reports ``code`` (such as ``"cudaErrorAssert"``, None if it isn't known).
+    """The CUDA driver reports ``code`` (such as ``"cudaErrorAssert"``, None if unknown).
 
     Args:
         code: the driver's name or number of the error; None if it isn't known.
@@ -279,8 +279,8 @@ class BackendError(TorchError):
 class CheckpointError(TorchError):
     """A checkpoint that can't be written, can't be trusted or doesn't fit the model.
 
-    Where it doesn't fit: ``missing`` keys, ``unexpected`` ones, and ``mismatched`` shapes (key, shape in the
-    checkpoint, shape in the model).
+    The mismatches: ``missing`` keys, ``unexpected`` ones, and ``mismatched`` shapes (key, shape in the checkpoint,
+    shape in the model).
 
     Args:
         reason: one sentence, without the operation's name.

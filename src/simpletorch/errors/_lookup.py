@@ -18,7 +18,7 @@ from torch import nn
 
 __all__ = ["MISSING", "lookup", "names_of"]
 
-# What `lookup` gives for an expression that it can't look up; None is a value.
+# The answer of `lookup` for an expression that it can't look up; None is a value.
 MISSING: Final = object()
 
 

@@ -30,7 +30,7 @@ def detect_nan(*, operations: bool = False, gradients: bool = True) -> Iterator[
             loss.backward()
 
     Every output is looked at, which waits for the device: this is for finding a mistake, not for every step. Modules
-    inside a compiled model can't be looked at, only what the model gives.
+    inside a compiled model can't be looked at, only the model's results.
 
     Args:
         operations: look at every operation's result too, so that the very operation is named; slower.

@@ -12,7 +12,7 @@ from simpletorch.errors._kinds import TorchError
 
 __all__ = ["WORKER_ERROR", "is_from_compiler", "is_from_torch"]
 
-# What torch raises. Exactly these: a subclass is a program's own error and means something there.
+# The classes that torch raises. Exactly these: a subclass is a program's own error and means something there.
 _RAISED_BY_TORCH: Final[frozenset[type[BaseException]]] = frozenset(
     cls
     for cls in (

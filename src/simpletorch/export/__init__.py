@@ -7,7 +7,7 @@
     print(run.report)                          # sizes compared, greatest difference
     scores = export.load("net.onnx")(images)   # ShapeMismatch for what the signature doesn't allow
 
-Nothing is written that doesn't give what the model gives, at three sizes or more of each open dim.
+No file is written unless it gives the same results as the model, at three sizes or more of each open dim.
 """
 
 from simpletorch.export._aot import aot as aot

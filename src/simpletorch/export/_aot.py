@@ -31,8 +31,8 @@ def aot(
     """The model compiled to a package of AOTInductor (``net.pt2``) for this kind of machine, compared with the model.
 
     It needs a C++ compiler, takes some ten seconds, and runs without Python elsewhere. The arguments are those of
-    `program`. Torch compiles most surely what has no size 0 or 1 inside: a convolutional network whose last maps may
-    be of one pixel wants ``dynamic={"H": (64, None), "W": (64, None)}``.
+    `program`. Torch compiles most reliably if no size inside is 0 or 1: a convolutional network whose last maps may be
+    of one pixel wants ``dynamic={"H": (64, None), "W": (64, None)}``.
 
     Args:
         model: the module to export.
@@ -40,7 +40,7 @@ def aot(
         inputs, dynamic, tolerance: as for `program`.
 
     Raises:
-        TypeMismatch: (a `TypeError` too) nothing says what an input is.
+        TypeMismatch: (a `TypeError` too) an input isn't described.
         BackendError: the model can't be exported or compiled, or the package gives something else.
         CheckpointError: the file can't be written.
 

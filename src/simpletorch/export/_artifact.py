@@ -1,4 +1,4 @@
-"""An artefact as a function: checks what it is given by its signature, runs, and gives what the model gave."""
+"""An artefact as a function: it checks its arguments by its signature, runs, and returns the model's results."""
 
 from __future__ import annotations
 
@@ -49,7 +49,8 @@ class Exported(Generic[P, R]):
         print(run)                    # its signature, and how far it is from the model
         scores = run(images)          # Float32[B, 10], for images: Float32[B, 784]
 
-    A call raises `ShapeMismatch` or `DTypeMismatch` for what the signature doesn't allow, before anything runs.
+    A call raises `ShapeMismatch` or `DTypeMismatch` for arguments that the signature doesn't allow, before anything
+    runs.
 
     Args:
         kind: ``"program"``, ``"onnx"``, ``"aot"`` or ``"torchscript"``.

@@ -96,7 +96,7 @@ def capture(call: Call, module: nn.Module, symbols: Sequence[Symbol], base: Poin
 def _export(module: nn.Module, tensors: Sequence[torch.Tensor], shapes: Sequence[Any], way: Way) -> ExportedProgram:
     alike = symbolic_config.patch(backed_size_oblivious=way.alike)  # type: ignore[attr-defined]  # added at run time
     said = io.StringIO()
-    # torch prints its graph when it fails, of which the error has the line; what the model prints is shown
+    # torch prints its graph when it fails; the error has the line. Output of the model is shown.
     with quiet(), alike, looping() if way.loops else nullcontext(), redirect_stderr(said):
         program = torch.export.export(module, tuple(tensors), dynamic_shapes=tuple(shapes), strict=way.strict)
     sys.stderr.write(said.getvalue())

@@ -38,23 +38,23 @@ def program(
 ) -> Exported[P, R]:
     """The model as a program of `torch.export`, verified, and written to ``path`` if there is one.
 
-    ``forward``'s annotation says what the program takes: in ``Float32[torch.Tensor, "batch 784"]`` (or
-    ``Tensor[Float32, B, 784]``) the batch is open. Conditions of the model on its sizes (``assert h % 8 == 0``)
-    become part of the program. The program is run at three sizes or more of each open dim and compared with the
-    model, in eval mode.
+    ``forward``'s annotation describes the program's inputs: in ``Float32[torch.Tensor, "batch 784"]`` (or
+    ``Tensor[Float32, B, 784]``) the batch is open. Conditions of the model on its sizes (``assert h % 8 == 0``) become
+    part of the program. The program is run at three sizes or more of each open dim and compared with the model, in eval
+    mode.
 
     Args:
         model: the module to export.
         path: the file to write, such as ``"net.pt2"``; None writes none.
-        inputs: for what no annotation says: a tensor, a text such as ``"Int64[B, T]"``, or a tuple or dict (by
-            parameter) of these. Inputs of other sizes are drawn from the values of a tensor that is given.
+        inputs: descriptions of inputs without annotation: a tensor, a text such as ``"Int64[B, T]"``, or a tuple or
+            dict (by parameter) of these. Inputs of other sizes are drawn from the values of a tensor that is given.
         dynamic: by the name of a size its number, or its least and most (``{"batch": (1, 64)}``); by the name of a
             parameter the sizes of its tensor (``{"x": "batch 784"}``).
         tolerance: the greatest difference that is allowed, of the largest number of a result or of 1. None is 1e-5
             for float32, plus the model's own difference from float64, up to nine times that.
 
     Raises:
-        TypeMismatch: (a `TypeError` too) nothing says what an input is.
+        TypeMismatch: (a `TypeError` too) an input isn't described.
         BackendError: the model can't be exported, with the line and the way out; or the program differs from it.
         CheckpointError: the file can't be written.
 
@@ -114,7 +114,7 @@ def written(
     Its input tensors have the parameters' names, or ``names``.
 
     Raises:
-        BackendError: it can't be made, or isn't what the model is.
+        BackendError: it can't be made, or differs from the model.
         CheckpointError: there is no place for it.
     """
     with _workshop(path) as folder:

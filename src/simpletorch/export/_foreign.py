@@ -35,7 +35,7 @@ def load_foreign(path: Path, trust: bool) -> Exported[..., Any]:
             f"there is no manifest {path.name}.json beside {path}, and reading a file of its format ({kind}) can run "
             "code",
             operation="export.load",
-            hint="copy the manifest along with the file; or load(path, trust=True), if you know who wrote it",
+            hint="copy the manifest along with the file; or load(path, trust=True), if you trust its author",
         )
     if kind == "unknown":
         raise CheckpointError(f"{path} is no program, ONNX model, AOT package or TorchScript", operation="export.load")

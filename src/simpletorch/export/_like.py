@@ -69,5 +69,5 @@ def _refuse(name: str, reason: str) -> None:
     raise CheckpointError(
         f"{name} isn't an export of such a model: {reason}",
         operation="export.load",
-        hint="load(path, like=…) of the model that was exported, or load(path) for what the file itself says",
+        hint="load(path, like=…) of the model that was exported, or load(path) for the file's own signature",
     )

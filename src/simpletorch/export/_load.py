@@ -31,18 +31,18 @@ def load(path: StrPath, *, like: None = None, trust: bool = False) -> Exported[.
 
 
 def load(path: StrPath, *, like: Any = None, trust: bool = False) -> Exported[..., Any]:
-    """An exported model as a function that checks what it is given.
+    """An exported model as a function that checks its arguments.
 
-    Reads what `program`, `onnx`, `aot` and `torchscript` wrote, after comparing the checksum in its manifest
+    It reads the files of `program`, `onnx`, `aot` and `torchscript`, after comparing the checksum in the manifest
     (``net.onnx.json`` beside ``net.onnx``). A file without a manifest is read if it is an ONNX model, whose own names,
-    dtypes and dims are its signature; any other format can run code when it is read, so that has to be asked for.
+    dtypes and dims are its signature. Any other format can run code when it is read, so that has to be asked for.
 
     Args:
         path: the file to read.
-        like: a model that is called in the same way: for type checkers the result takes and gives what its ``forward``
-            does, and the file's signature is compared with that. Its parameters aren't looked at, so one that is made
-            under ``torch.device("meta")`` does.
-        trust: read a file without a manifest, whoever wrote it.
+        like: a model that is called in the same way: for type checkers the result has the signature of its ``forward``,
+            and the file's signature is compared with that. Its parameters aren't looked at, so one that is made under
+            ``torch.device("meta")`` does.
+        trust: read a file without a manifest, whatever its origin.
 
     Raises:
         CheckpointError: the file or its manifest is damaged, they don't belong together, there is no manifest, or the

@@ -109,12 +109,12 @@ def onnx(  # type: ignore[misc]  # the second place is `path` or `args`; each ma
         opset_version: torch's name for ``opset``.
         dynamic_axes: by the name of an input its open dims: ``{"images": {0: "batch"}}``, or ``{"images": [0]}``.
         dynamic_shapes: the same as `torch.export.export` takes it: ``{"x": {0: Dim("batch", max=64)}}``.
-        verbose: torch's exporter prints what it does.
+        verbose: torch's exporter prints its progress.
         do_constant_folding: torch's exporter takes no notice of it.
         others: ``export_params``, ``dynamo``, ``keep_initializers_as_inputs`` and ``training``, with torch's defaults.
 
     Raises:
-        TypeMismatch: (a `TypeError` too) nothing says what an input is, or ``forward`` can't be called with ``args``.
+        TypeMismatch: (a `TypeError` too) an input isn't described, or ``forward`` can't be called with ``args``.
         ValueError: a name of ``dynamic_axes`` or ``dynamic_shapes`` is no input, or a dim isn't there.
         BackendError: the model can't be exported, has an operator that ONNX hasn't, or the file gives something else.
         CheckpointError: the file can't be written.

@@ -58,7 +58,7 @@ class Prepared:
         """An artefact compared with the model at all points.
 
         Raises:
-            BackendError: it doesn't give what the model gives.
+            BackendError: it doesn't give the model's results.
         """
         try:
             return tuple(compare(self.call, run, self.points, kind, self.tolerance))
@@ -128,9 +128,9 @@ def prepare(
 
     All sizes are alike first; some programs need torch's own way, in which 0 and 1 are special. Torch's strict way
     comes then: it knows less of Python, and keeps more sizes open. Where a program refuses the least size of a symbol
-    in each of these ways, that is its limit. LSTM and GRU are loops first, so that their time stays open. What is
-    going to be ``compiled`` begins with torch's own way: of programs in which all sizes are alike Inductor
-    makes code that gives wrong numbers (torch 2.13, convolutions of open sizes).
+    in each of these ways, that is its limit. LSTM and GRU are loops first, so that their time stays open. A program
+    that will be ``compiled`` begins with torch's own way: if all sizes of a program are alike, Inductor makes code for
+    it that gives wrong numbers (torch 2.13, convolutions of open sizes).
 
     Raises:
         BackendError: it can't be exported, or the program differs from the model.
@@ -206,7 +206,7 @@ def _compared(
         else:
             break
     else:
-        raise BackendError("the exported program runs at none of the sizes at which the model does", operation="export")
+        raise BackendError("the exported program runs at no size at which the model runs", operation="export")
     signature = Signature(
         tuple((p.name, p.node) for p in call.request.parameters), output_node(call, chosen, symbols), symbols
     )

@@ -31,7 +31,7 @@ _TOLERANCE: Final = 0.05  # of the largest number of a result: eight bits are tw
 
 @dataclass(frozen=True)
 class Quantized(Generic[M]):
-    """A quantized ``model``, of the class that it had, and how far it is from what it was made from.
+    """A quantized ``model``, of its original class, and its difference from the original.
 
     Attributes:
         model: the copy with int8 weights.
@@ -53,7 +53,7 @@ def quantize(
     tolerance: float = _TOLERANCE,
     only: Callable[[nn.Module, str], bool] | None = None,
 ) -> Quantized[M]:
-    """A copy of the model whose linear layers have int8 weights, and round what they are given to int8 at each call.
+    """A copy of the model whose linear layers have int8 weights, and round their inputs to int8 at each call.
 
     It is compared with the model at several sizes, as exports are, and can be exported by `program` and `aot`. The work
     is torchao's.
@@ -66,7 +66,7 @@ def quantize(
 
     Raises:
         BackendError: torchao isn't installed, the model has no linear layer, or the copy is too far from it.
-        TypeMismatch: (a `TypeError` too) nothing says what an input is.
+        TypeMismatch: (a `TypeError` too) an input isn't described.
 
     Source: https://docs.pytorch.org/ao/stable/quantization_overview.html
     """

@@ -58,7 +58,7 @@ def read_request(model: nn.Module, inputs: Any, dynamic: Dynamic | None) -> Requ
             tensor, ``"batch 784"``.
 
     Raises:
-        TypeMismatch: (a `TypeError` too) nothing says what an input is.
+        TypeMismatch: (a `TypeError` too) an input isn't described.
         ValueError: a name of ``dynamic`` is none of the model's, or a range is empty.
     """
     values = _by_name(model, inputs)

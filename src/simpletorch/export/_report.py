@@ -18,7 +18,7 @@ __all__ = ["Comparison", "Report"]
 class Comparison:
     """One run of an artefact and of the model on the same inputs: the sizes, and the greatest difference.
 
-    ``rounding`` is there where that is above the tolerance: so far is the model itself from what it gives in float64.
+    ``rounding`` is there if that is above the tolerance: it is the model's own difference from its results in float64.
 
     Attributes:
         sizes: the sizes of the open dims in this run.

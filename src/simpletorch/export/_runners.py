@@ -149,7 +149,7 @@ _NODE: Final = re.compile(
 
 
 def _line(error: Exception) -> str:
-    """What a tool says, in a line: of onnxruntime the node that fails, and why."""
+    """A tool's error in one line: for onnxruntime, the node that fails and the reason."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     if not lines:
         return type(error).__name__

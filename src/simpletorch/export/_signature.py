@@ -1,4 +1,4 @@
-"""What an artefact takes and gives: tensors by dtype and sizes, in the containers that the program passes them in."""
+"""The inputs and outputs of an artefact: tensors by dtype and sizes, in the program's own containers."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Constant:
-    """What isn't a tensor, and part of the artefact: None, a number or a text."""
+    """A value that isn't a tensor and is fixed in the artefact: None, a number or a text."""
 
     value: bool | int | float | str | None
 
@@ -180,7 +180,7 @@ class Signature:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Signature:
-        """What `to_dict` gave.
+        """The signature from the result of `to_dict`.
 
         Args:
             data: a dict that `to_dict` returned.

@@ -72,7 +72,7 @@ def base_point(call: Call) -> dict[str, int]:
         f"the model itself runs {where}: {reason.splitlines()[0]}" if reason else f"the model itself runs {where}",
         operation="export",
         location=getattr(first, "location", None),
-        hint=f"say what it takes: dynamic={{{', '.join(f'{s.name!r}: …' for s in symbols)}}} with a number or "
+        hint=f"state its sizes: dynamic={{{', '.join(f'{s.name!r}: …' for s in symbols)}}} with a number or "
         "(least, most) for each size, or inputs= with tensors that it runs on",
     ) from first
 

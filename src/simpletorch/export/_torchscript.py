@@ -34,7 +34,7 @@ def torchscript(
 
     A trace records the model's run on one input: decisions by sizes or contents are fixed, which the comparison
     detects. ``how="script"`` compiles its text instead, branches and loops included, as far as TorchScript knows
-    Python. Torch calls both deprecated; `program` is what replaces them. The other arguments are those of `program`.
+    Python. Torch calls both deprecated; `program` replaces them. The other arguments are those of `program`.
 
     Args:
         model: the module to export.
@@ -43,7 +43,7 @@ def torchscript(
         how: ``"trace"`` records one run, ``"script"`` compiles the source.
 
     Raises:
-        TypeMismatch: (a `TypeError` too) nothing says what an input is.
+        TypeMismatch: (a `TypeError` too) an input isn't described.
         BackendError: the model can't be traced or compiled, or the archive gives something else.
         CheckpointError: the file can't be written.
 

@@ -595,7 +595,7 @@ def _of_plain(run: Interpreter, value: Value, name: str) -> Value:
         return getattr(value, name)
     if kinds.has_attribute(value, name) is not False:
         return BoundNative(name, value)
-    # a default: a caller whom nobody sees gives something else
+    # a default: an unknown caller gives something else
     return run.unknown("an attribute of None") if value is None and run.entry else MISSING
 
 

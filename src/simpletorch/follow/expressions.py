@@ -200,7 +200,7 @@ def _dict(run: Interpreter, node: ast.Dict, scope: Scope) -> Value:
 
 
 def _mapping(run: Interpreter, value: Value) -> Value:
-    """What ``**value`` takes.
+    """The mapping that ``**value`` unpacks.
 
     Raises:
         Raised: it is no mapping.

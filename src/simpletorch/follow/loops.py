@@ -284,7 +284,7 @@ def _each(
 
 
 def _changed(loop: _Loop, node: ast.For | ast.AsyncFor, given: int) -> Done:
-    """A list behind the iterator has changed, of which these many items were given: the others are asked for anew."""
+    """The list behind the iterator has changed after ``given`` items: the others are asked for anew."""
     run, scope = loop.run, loop.scope
     if loop.again is not None:
         return _one_by_one(loop, node, loop.again(given))

@@ -1,7 +1,7 @@
 """In from other libraries, and out to them, with the types.
 
-``__init__.pyi`` lists the names. The names resolve on first use: importing this package loads neither torch
-nor any of the libraries, and each of those is needed only by what is about it.
+``__init__.pyi`` lists the names. The names resolve on first use: importing this package loads neither torch nor any of
+the libraries, and each library is needed only by its own functions.
 
 ::
 

@@ -1,4 +1,4 @@
-"""Arrays of whoever speaks DLPack as tensors, and tensors as arrays of JAX: the same memory on both sides.
+"""Arrays of any library that supports DLPack as tensors, and tensors as arrays of JAX: the same memory on both sides.
 
 Source: https://dmlc.github.io/dlpack/latest/, https://data-apis.org/array-api/latest/design_topics/data_interchange.html
 """
@@ -27,7 +27,7 @@ _NARROWED: Final = {
 def from_dlpack(
     array: Any, *, device: torch.device | str | int | None = None, copy: bool | None = None
 ) -> torch.Tensor:
-    """A tensor in the memory of an array of JAX, CuPy, NumPy, or whoever else speaks DLPack: ``(*s) -> (*s)``.
+    """A tensor in the memory of an array of JAX, CuPy, NumPy, or any other library with DLPack: ``(*s) -> (*s)``.
 
     Args:
         array: an object with ``__dlpack__``, or a capsule of `simpletorch.to_dlpack`; it lives as long as the tensor.
@@ -36,7 +36,7 @@ def from_dlpack(
 
     Raises:
         TypeMismatch: (also TypeError) the object has no ``__dlpack__``.
-        TorchError: (also ValueError) a negative stride, read-only memory of NumPy, or what its library says.
+        TorchError: (also ValueError) a negative stride, read-only memory of NumPy, or an error of its library.
         DTypeMismatch: (also TypeError) torch, or DLPack, has no such dtype.
 
     Source: https://docs.pytorch.org/docs/stable/dlpack.html

@@ -24,8 +24,9 @@ __all__ = ["from_numpy", "to_numpy"]
 
 _BITS: Final = {1: torch.uint8, 2: torch.int16}
 _torch_from_numpy: Final = torch.from_numpy  # a look-up in torch is a twelfth of a call
-# Asking whether the array may be written to is the most of what a call costs beyond torch's, and there is no cheaper
-# way to ask. DLPack would refuse such an array by itself and is a tenth quicker, but ends the process at a negative
+
+# Most of a call's cost beyond torch's is asking whether the array may be written to, and there is no cheaper way to
+# ask. DLPack would refuse such an array by itself and is a tenth quicker, but ends the process at a negative
 # stride, and gives a real tensor under FakeTensorMode.
 # ``copy`` could be a keyword only, but Python calls functions that have one in a slower way, by a twentieth of a call
 
@@ -37,8 +38,8 @@ def from_numpy(array: np.ndarray[Any, Any], copy: bool = False) -> torch.Tensor:
 
     Args:
         array: the array; it lives as long as the tensor.
-        copy: into new memory, which also takes what can't be shared: read-only arrays, views that run backwards, fields
-            of records, the other byte order.
+        copy: into new memory. This also takes arrays that can't be shared: read-only ones, views that run backwards,
+            fields of records, the other byte order.
 
     Raises:
         TorchError: (also ValueError) the array is read-only, has a negative stride, a stride that is no multiple of the

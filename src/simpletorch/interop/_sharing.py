@@ -67,7 +67,7 @@ def refuse_other(operation: str, value: object, cause: BaseException | None = No
 def explain_tensor(operation: str, tensor: torch.Tensor, error: BaseException | None = None) -> NoReturn:
     """Why another library can't use the memory of a tensor."""
     if tensor.requires_grad:
-        reason, hint = "the tensor requires a gradient, which would not see what the array is used for", ".detach()"
+        reason, hint = "the tensor requires a gradient, which would not see the uses of the array", ".detach()"
     elif tensor.layout != torch.strided:
         dense = ".to_padded_tensor(0)" if tensor.is_nested else ".to_dense()"
         reason, hint = f"a tensor of layout {tensor.layout} has no single memory", dense

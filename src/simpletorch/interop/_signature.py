@@ -42,8 +42,8 @@ def read_signature(
         model: the class.
         signature: the argument of `typed`.
         names: those around the call of `typed`.
-        shared: of many models' signature only that counts which this one has; what ``*args`` and ``**kwargs`` let pass
-            are the model's own arguments, of which it says nothing.
+        shared: the signature is for many models, so only the parameters that this model has count. The arguments that
+            ``*args`` and ``**kwargs`` let pass are the model's own, about which the signature says nothing.
 
     Raises:
         TypeMismatch: (a `TypeError` too) it is nothing that says so, or names a parameter that the model lacks.
@@ -55,7 +55,7 @@ def read_signature(
     else:
         reason = (
             f"signature is {signature!r}; a function with annotations, a Callable[[…], …] or a protocol with "
-            "__call__ says what a model takes and gives"
+            "__call__ describes the inputs and outputs of a model"
         )
         raise as_also(TypeMismatch, TypeError)("a signature", type(signature).__name__, reason, operation="typed")
     if shared:

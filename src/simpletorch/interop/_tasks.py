@@ -132,9 +132,9 @@ class TransformersModel(nn.Module):
         return super().__getattr__(name)
 
 
-# What a model takes beside the parameters below is its own. A call with such an argument, or with more than one by its
-# place, is none of the signature's: mypy lets it pass, and when it runs it isn't looked at. What is no tensor is Any,
-# because of `model(**batch)` mypy holds the values to each parameter.
+# Arguments beside the parameters below are the model's own. A call with such an argument, or with more than one by its
+# place, is none of the signature's: mypy lets it pass, and when it runs it isn't looked at. Parameters that aren't
+# tensors are Any, because for `model(**batch)` mypy checks the values against each parameter.
 
 
 class HiddenStates(TransformersModel):
@@ -272,5 +272,5 @@ class Seq2SeqLM(TransformersModel):
         output_attentions: Any = None,
         **more: Any,
     ) -> Seq2SeqScores[B, T, Any]:
-        """The scores, of ``decoder_input_ids`` or of what comes before each of ``labels``."""
+        """The scores for ``decoder_input_ids``, or for the tokens before each of ``labels``."""
         raise NotImplementedError

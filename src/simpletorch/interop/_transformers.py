@@ -60,7 +60,7 @@ def from_transformers(source: Any, task: Literal["token-classification"], **opti
 @overload
 def from_transformers(source: Any, task: Literal["question-answering"], **options: Any) -> QuestionAnswering: ...
 def from_transformers(source: Any, task: Task = "hidden-states", **options: Any) -> Any:
-    """A model of transformers whose calls are held to the signature of its task, by mypy and when they run.
+    """A model of transformers whose calls are checked against the signature of its task, by mypy and when they run.
 
     ::
 

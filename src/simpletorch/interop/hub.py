@@ -1,4 +1,4 @@
-"""Models from a folder or a repository that has a ``hubconf.py``: pinned, trusted in so many words, and typed.
+"""Models from a folder or a repository that has a ``hubconf.py``: pinned, explicitly trusted, and typed.
 
 ::
 
@@ -6,7 +6,7 @@
     model = hub.load("pytorch/vision:96e779759f74384da5c54db571b9ad0b90c6f4ee", "resnet18", trust=True)
 
 `torch.hub` runs code of others, so loading needs trust. So a repository is named with the commit that was read, and
-``trust`` has to be said.
+``trust`` is required.
 
 Source: https://docs.pytorch.org/docs/stable/hub.html
 """
@@ -151,7 +151,7 @@ def _fetched(repo: str) -> Path:
             torch.hub.download_url_to_file(f"https://github.com/{name}/zipball/{commit}", str(archive), progress=False)
             extract(archive, Path(work, "files"))  # which keeps what is named elsewhere out, and bombs
             (inner,) = Path(work, "files").iterdir()
-            # in one step, so that nobody finds half of it
+            # in one step, so that no other process finds half of it
             inner.rename(folder)
     except (OSError, ValueError, DataError) as cause:  # what urllib raises is an OSError
         if folder.is_dir():  # another process was as fast

@@ -108,7 +108,7 @@ class _Elementwise:
         self._known: dict[Hashable, bool] = {}
 
     def holds(self, dims: Sequence[Any], values: Sequence[Any]) -> bool:
-        """Whether it is, called with these arguments, of which some have a batch in the dim of ``dims``."""
+        """Whether it is, for these arguments; those with a batch have it in the dim of ``dims``."""
         if not self._may_be:
             return False
         examples = [_meta(d, v) if isinstance(v, torch.Tensor) else v for d, v in zip(dims, values, strict=True)]

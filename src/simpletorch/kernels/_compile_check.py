@@ -58,7 +58,7 @@ class Variant:
 
 @dataclass(frozen=True)
 class CompileReport:
-    """The result of `compile_check`. Printed, it is a table with a line for each kernel and chip, then what failed."""
+    """The result of `compile_check`. Printed, it is a table with a line a kernel and chip, then the failures."""
 
     variants: tuple[Variant, ...]
     """One for each kernel, combination of dtypes and constants, and chip."""
@@ -115,11 +115,11 @@ def _failed(variant: Variant) -> str:
 def compile_check(
     kernel: TritonKernel | None = None, arch: str | Sequence[str] = ("sm80", "sm90", "sm100", "gfx942")
 ) -> CompileReport:
-    """Compile every variant of a kernel to machine code, without a GPU, and hold it against what the chips have.
+    """Compile every variant of a kernel to machine code, without a GPU, and compare its needs with the chips.
 
     A variant is one of the kernel's configs with one choice of dtypes (all pointers that take several have the same
-    one), with the optional pointers or without. Pointers and sizes are taken for multiples of 16, as they are in
-    practice; that is what lets loads be wide.
+    one), with the optional pointers or without. Pointers and sizes are assumed to be multiples of 16, as they are in
+    practice; that allows wide loads.
 
     Args:
         kernel: bound by `kernels.triton`; by default all that are bound, and the shipped ones.
@@ -129,7 +129,7 @@ def compile_check(
         A report with a row for each variant; it doesn't raise for one that fails.
 
     Raises:
-        BackendError: a chip isn't known, Triton isn't installed, or TRITON_INTERPRET=1 took the compiler's place.
+        BackendError: a chip is unknown, Triton isn't installed, or TRITON_INTERPRET=1 replaced the compiler.
     """
     archs = (arch,) if isinstance(arch, str) else tuple(arch)
     for name in archs:
@@ -162,7 +162,7 @@ def _ways(kernel: TritonKernel, arch: str) -> Iterator[tuple[dict[str, str | Non
     optional pointers left out go with the first config.
     """
     if not kernel.configs:
-        raise BackendError(f"{kernel.name} has no configs: compile_check doesn't know what its constants are")
+        raise BackendError(f"{kernel.name} has no configs: compile_check doesn't know its constants")
     pointers = [p for p in kernel.signature.parameters if p.kind == "pointer"]
     configs = [config for config in kernel.configs if arch.startswith(config.get("arch", ""))]
     for number, config in enumerate(configs):

@@ -41,7 +41,7 @@ def extension(
     include: Sequence[str | PathLike[str]] = (),
     verbose: bool = False,
 ) -> ModuleType:
-    """Compile C++ (and CUDA) sources, and import what they make, as `torch.utils.cpp_extension.load` does.
+    """Compile C++ (and CUDA) sources, and import the result, as `torch.utils.cpp_extension.load` does.
 
     ::
 
@@ -63,7 +63,7 @@ def extension(
         cuda_flags: flags for nvcc, which compiles ``.cu`` files.
         link_flags: flags for the linker.
         include: folders of headers, relative to the file that calls this.
-        verbose: whether to show what the build does.
+        verbose: whether to show the output of the build.
 
     Raises:
         FileNotFoundError: a source isn't there.

@@ -20,8 +20,8 @@ __all__ = ["Differentiable", "Gradient", "formula", "function_of", "register_gra
 class Gradient:
     """How a gradient is computed, and the saved values of the forward call.
 
-    ``compute`` takes the gradients of the results, the names of the arguments that need one, the arguments (None for
-    one that isn't kept) and the results (none if they aren't kept), and gives a gradient for each parameter.
+    ``compute`` gives a gradient for each parameter. It takes the gradients of the results, the names of the arguments
+    that need one, the arguments (None for one that isn't kept) and the results (none if they aren't kept).
     """
 
     compute: Callable[[Sequence[Any], frozenset[str], Sequence[Any], Sequence[Any]], Sequence[Any]]

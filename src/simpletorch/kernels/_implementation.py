@@ -98,7 +98,7 @@ class _Promise:
         """The result, contiguous and sharing no memory with an argument.
 
         Raises:
-            ShapeMismatch, DTypeMismatch, DeviceMismatch, TypeMismatch: it isn't what was promised.
+            ShapeMismatch, DTypeMismatch, DeviceMismatch, TypeMismatch: the result isn't as promised.
         """
         try:
             key = self._key(values, result)

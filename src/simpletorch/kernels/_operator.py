@@ -125,7 +125,7 @@ class Operator(Generic[P, R]):
 
         Args:
             device: such as ``"cpu"``, ``"cuda"``, ``"mps"``, ``"xpu"``.
-            traced: whether ``torch.compile`` sees what the implementation does, to fuse it with what is around it. It
+            traced: whether ``torch.compile`` traces into the implementation, to fuse it with the code around it. It
                 must then consist of torch's operations and of Triton kernels under `torch.library.wrap_triton`, and
                 give contiguous results. Otherwise the operator is one opaque node, as it always is in an export.
 
@@ -274,8 +274,8 @@ class Operator(Generic[P, R]):
 
         def replaced(*_args: Any, **_kwargs: Any) -> NoReturn:
             raise RuntimeError(
-                f"{name} has been defined once more, and this is the operator of the earlier definition; make anew "
-                f'what holds it, or give each operator a name of its own: @kernels.operator("{name}_2")'
+                f"{name} has been defined once more, and this is the operator of the earlier definition; build its "
+                f'users again, or give each operator a name of its own: @kernels.operator("{name}_2")'
             )
 
         self._call = self.unchecked = replaced

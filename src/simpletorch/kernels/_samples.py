@@ -113,7 +113,7 @@ def _transposed(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def specs_of(parameter: Parameter) -> tuple[TensorSpec, ...]:
-    """What is said of the tensors that a parameter takes."""
+    """The specs of the tensors that a parameter takes."""
     form = parameter.form
     if isinstance(form, TensorList):
         return form.items or (form.item,)

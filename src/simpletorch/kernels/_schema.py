@@ -54,7 +54,7 @@ class TensorList:
         return any(spec.is_differentiable for spec in (self.items or (self.item,)))
 
     def specs(self, count: int) -> tuple[TensorSpec, ...]:
-        """What is said of each of ``count`` tensors."""
+        """The spec of each of ``count`` tensors."""
         return self.items or (self.item,) * count
 
 

@@ -56,7 +56,7 @@ else:
 
     @dataclass(frozen=True)
     class _PointerType:
-        """What ``Pointer[Float]`` is."""
+        """The type of ``Pointer[Float]``."""
 
         element: type
 
@@ -186,7 +186,7 @@ def signature_of(function: Callable[..., Any]) -> Signature:
     """Read the annotations of the Python function behind a ``@triton.jit``.
 
     Raises:
-        BackendError: a parameter isn't annotated, or not with what a launch can pass.
+        BackendError: a parameter isn't annotated, or not with a type that a launch can pass.
     """
     name = function.__name__
     hints = typing.get_type_hints(function)

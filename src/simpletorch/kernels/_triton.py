@@ -208,8 +208,8 @@ def triton(*, grid: Grid, configs: Sequence[Config] = (), restore: Sequence[str]
 
     Args:
         grid: how many programs run, from the arguments and constants by name.
-        configs: values for the constants (and ``num_warps``, ``num_stages``). Of several the fastest is found at the
-            first launch of its kind (dtypes, sizes up to the next power of two) and kept on disk. One with
+        configs: values for the constants (and ``num_warps``, ``num_stages``). If there are several, the fastest is
+            found at the first launch of its kind (dtypes, sizes up to the next power of two) and kept on disk. One with
             ``"arch": "sm"`` is for the chips whose names begin so.
         restore: parameters that the kernel overwrites and reads, put back between the runs that look for the fastest.
 

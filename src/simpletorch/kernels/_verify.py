@@ -60,15 +60,15 @@ def verify(
 
         print(kernels.verify(relu_add))
 
-    On each device of this machine that has an implementation, and on the CPU: the results are those of the reference,
-    and so are the gradients; ``gradcheck`` in float64; ``opcheck`` (schema, fake implementation, dynamic shapes);
-    ``torch.vmap`` gives what a loop gives.
+    It checks the CPU and each device of this machine that has an implementation. The results and the gradients must be
+    those of the reference. The other checks are ``gradcheck`` in float64, ``opcheck`` (schema, fake implementation,
+    dynamic shapes), and whether ``torch.vmap`` gives the same as a loop.
 
     Args:
         op: the operator.
         samples: arguments of calls, a tuple (or a dict of names) for each. By default they are made from the
             annotations: every dtype that they admit, sizes that are distinct primes, strided and transposed tensors,
-            empty ones, None for what is optional.
+            empty ones, None for optional arguments.
         tolerances: relative and absolute, by dtype; those of `torch.testing.assert_close` by default.
 
     Returns:

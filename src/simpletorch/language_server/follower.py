@@ -53,7 +53,7 @@ class Follower:
         before the rest is known.
         """
         async with self._lock:
-            for _ in range(_TRIES):  # it may have ended while nobody asked
+            for _ in range(_TRIES):  # it may have ended since the last question
                 await self.start()
                 changed: dict[str, str | None] = {p: t for p, t in texts.items() if self._sent.get(p) != t}
                 changed |= dict.fromkeys(self._sent.keys() - texts.keys())

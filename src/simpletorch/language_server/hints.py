@@ -63,7 +63,7 @@ def _text(value: Any) -> str:
 
 
 def _values(node: ast.stmt) -> Iterator[ast.expr]:
-    """What a statement gives to one name as it is: the hint behind the name says what it is."""
+    """The value that a statement assigns to one name as it is: the hint behind the name describes it."""
     match node:
         case ast.Assign(targets=[ast.Name() | ast.Attribute()], value=value):
             yield value

@@ -34,7 +34,7 @@ _KINDS: Final = ("assigned", "parameter", "layer")
 class _Protocol(LanguageServerProtocol):
     """pygls's, with texts of our own: it splits lines where neither editors nor Python do (``\\f``, U+2028).
 
-    Whoever asks for something is answered: pygls is silent where a request can't be read, or comes after the shutdown.
+    Every request is answered: pygls is silent where a request can't be read, or comes after the shutdown.
     """
 
     def structure_message(self, data: dict[str, Any]) -> Any:
@@ -88,10 +88,10 @@ class Server(LanguageServer):
         self.session = Session()
         self.follower = Follower()
         self.checker = Checker()
-        self.code = 1  # who goes without saying so ends it badly
+        self.code = 1  # for an editor that goes without a shutdown
         self.said: dict[str, Any] = {}  # what the editor's configuration says
         self.waiting: dict[str, None] = {}  # the programs to follow, the first one first
-        self.described: asyncio.Event | None = None  # of a program of which only its findings are known yet
+        self.described: asyncio.Event | None = None  # of a program whose findings alone are known yet
         self.tasks: set[asyncio.Task[None]] = set()
         self.working = False
 

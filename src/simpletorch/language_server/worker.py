@@ -28,9 +28,9 @@ from simpletorch.language_server.messages import Answer, Ask, Cancel, Found, Hin
 
 __all__ = ["Worker", "main"]
 
-_PAUSE: Final = 0.05  # seconds in which somebody who types may send the next text
-_MOST_ANSWERS: Final = 100  # after which objects that nobody reaches are looked for among all in any case
-_SWITCH: Final = 0.0005  # seconds after which a thread that follows lets the one in that reads what is cancelled
+_PAUSE: Final = 0.05  # seconds in which a typing user may send the next text
+_MOST_ANSWERS: Final = 100  # until all garbage is collected
+_SWITCH: Final = 0.0005  # seconds until the thread that reads cancellations runs
 _STACK: Final = 512 * 2**20  # bytes of address space: the follower's recursion is Python's
 _ORIGINS: Final = {
     "rows": "one for each sample",
@@ -115,7 +115,7 @@ class Worker:
     def _take(self, changed: Mapping[str, str | None]) -> None:
         for path, text in changed.items():
             if self.texts.get(path) != text:
-                forget(path)  # nobody has the syntax of the last one any more
+                forget(path)  # the syntax of the last text isn't used any more
             if text is None:
                 self.texts.pop(path, None)
                 self.good.pop(path, None)
@@ -204,7 +204,7 @@ def _work(worker: Worker, asked: queue.SimpleQueue[Ask], out: BinaryIO) -> None:
         out.write(pack(message))
         out.flush()
 
-    answered = 0  # since objects that nobody reaches were looked for among all
+    answered = 0  # since all garbage was collected
     try:
         while True:
             if answered >= _MOST_ANSWERS:

@@ -66,7 +66,7 @@ class Accuracy(Streaming):
         self._soft: torch.Tensor | None = None
 
     def load_state_dict(self, state_dict: dict[str, Any], /) -> None:
-        """Go on from what `state_dict` gave.
+        """Restore the state that `state_dict` returned.
 
         Args:
             state_dict: a state that `state_dict` returned.

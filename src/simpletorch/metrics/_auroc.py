@@ -127,7 +127,7 @@ class AUROC:
         return {"scores": scores, "targets": targets}
 
     def load_state_dict(self, state_dict: dict[str, Any], /) -> None:
-        """Go on from what `state_dict` gave.
+        """Restore the state that `state_dict` returned.
 
         Args:
             state_dict: a state that `state_dict` returned.

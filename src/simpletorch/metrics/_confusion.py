@@ -51,7 +51,7 @@ def at_least_one(classes: int, who: str) -> int:
 class ConfusionMatrix(Streaming):
     """Counts ``[C, C]``, Int64: row i, column j is how often class i was predicted to be class j.
 
-    ``update(output, target)`` takes what `Accuracy` takes.
+    ``update(output, target)`` takes the same arguments as `Accuracy`.
 
     Args:
         classes: how many classes there are, C ≥ 1; all class numbers must be below it.

@@ -30,7 +30,7 @@ class Mean:
         self.reset()
 
     def update(self, value: torch.Tensor | float, weight: float = 1, /) -> None:
-        """Add ``value``, which stands for ``weight`` samples; of a tensor ``[*S]``, every element does.
+        """Add ``value`` with the weight ``weight``; for a tensor ``[*S]``, each element has this weight.
 
         Args:
             value: a number or a tensor ``[*S]``.
@@ -72,7 +72,7 @@ class Mean:
         return {"total": None if self._total is None else self._total.clone(), "weight": self._weight}
 
     def load_state_dict(self, state_dict: dict[str, Any], /) -> None:
-        """Go on from what `state_dict` gave.
+        """Restore the state that `state_dict` returned.
 
         Args:
             state_dict: a state that `state_dict` returned.
@@ -126,7 +126,7 @@ class MeanLoss:
         return self._mean.state_dict()
 
     def load_state_dict(self, state_dict: dict[str, Any], /) -> None:
-        """Go on from what `state_dict` gave.
+        """Restore the state that `state_dict` returned.
 
         Args:
             state_dict: a state that `state_dict` returned.

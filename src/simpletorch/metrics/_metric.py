@@ -78,9 +78,9 @@ def predicted_classes(
 ) -> torch.Tensor:
     """The class predicted for each element of ``target`` (class numbers ``[B, *S]``), integer of the same shape.
 
-    ``output`` is either scores ``[B, C, *S]`` of a floating dtype, of which the largest along C wins (the first one
-    on a tie), or the classes themselves, integer ``[B, *S]``. With a ``threshold``, it may also be scores ``[B, *S]``
-    of class 1, which is predicted where they are above it.
+    ``output`` is either scores ``[B, C, *S]`` of a floating dtype, where the largest along C wins (the first one on a
+    tie), or the classes themselves, integer ``[B, *S]``. With a ``threshold``, it may also be scores ``[B, *S]`` of
+    class 1, which is predicted where they are above it.
     """
     if output.is_floating_point():
         if has_class_dim(output, target):

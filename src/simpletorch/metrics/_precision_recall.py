@@ -1,4 +1,4 @@
-"""Precision, recall and what combines them."""
+"""Precision, recall and their combinations."""
 
 from __future__ import annotations
 
@@ -111,13 +111,13 @@ class _ClassRatio(Streaming):
 class Precision(_ClassRatio):
     """The share of the predictions of a class that are right.
 
-    ``update(output, target)`` takes what `Accuracy` takes; `compute` gives the average over the classes and
+    ``update(output, target)`` takes the same arguments as `Accuracy`; `compute` gives the average over the classes and
     `per_class` the value of each.
 
     Args:
         classes: how many classes there are, C ≥ 1; all class numbers must be below it.
         average: ``"macro"`` is the plain mean over the classes that occur among targets or predictions, ``"weighted"``
-            the mean weighted by how often a class occurs as a target, ``"micro"`` counts all classes together,
+            the mean weighted by how often a class occurs as a target. ``"micro"`` counts all classes together, and
             ``"binary"`` is class 1 alone, of two.
         zero_division: the value of a class for which there is nothing to divide by.
         threshold, ignore_index, synchronize: as for `Accuracy`.

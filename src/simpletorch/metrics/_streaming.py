@@ -77,7 +77,7 @@ class Streaming(ABC):
         return self._own()
 
     def load_state_dict(self, state_dict: dict[str, Any], /) -> None:
-        """Go on from what `state_dict` gave.
+        """Restore the state that `state_dict` returned.
 
         Args:
             state_dict: a state that `state_dict` returned.

@@ -72,7 +72,7 @@ class TorchMetric:
         return {"state": self.metric.state_dict(), "updates": self.metric.update_count}
 
     def load_state_dict(self, state_dict: dict[str, Any], /) -> None:
-        """Go on from what `state_dict` gave.
+        """Restore the state that `state_dict` returned.
 
         Args:
             state_dict: a state that `state_dict` returned.

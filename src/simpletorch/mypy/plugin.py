@@ -1,7 +1,7 @@
 """The plugin class: which hook goes where. The work is done in the other modules of this package.
 
-What a feature sees to is found by name, in a table (`hooks.py`). Only a name that no table has is asked for its kind:
-an operation with a rule, a class of ``torch.nn``, something of the user's.
+The feature for a name is found in a table (`hooks.py`). Only a name that no table has is asked for its kind: an
+operation with a rule, a class of ``torch.nn``, something of the user's.
 """
 
 from __future__ import annotations
@@ -256,7 +256,7 @@ class SimpletorchPlugin(Plugin):
         self._prepare = guarded(super_calls.prepare, lambda _: None)
         said = settings(options.config_file)
         self._severities = said.severities
-        ask_first()  # nobody, not the follower of an earlier run in this process
+        ask_first()  # removes the follower of an earlier run in this process
         self._follower = (
             Follower(said.severities, is_daemon=self._is_daemon, uses_cache=said.cache) if said.follow else None
         )

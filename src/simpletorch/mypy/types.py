@@ -128,7 +128,7 @@ class TypeTable:
         return LiteralType(value, self._builtin(type(value).__name__))
 
     def any_tensor(self) -> Instance | None:
-        """A tensor of which nothing is known; None while torch.Tensor isn't loaded."""
+        """An unknown tensor; None while torch.Tensor isn't loaded."""
         info = self.tensor
         return None if info is None else Instance(info, [any_type(), self.any_rest()])
 

@@ -1,4 +1,4 @@
-"""What a block refuses to be built from: all that is wrong with one call, in one error."""
+"""The error for a block that can't be built from its arguments: all that is wrong with one call, in one error."""
 
 from __future__ import annotations
 

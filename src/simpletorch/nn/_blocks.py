@@ -39,7 +39,7 @@ class MLP(Module, Generic[I, O]):
         in_features: size of the last dim that comes in.
         hidden: widths of the hidden layers; an int is one of them, ``[]`` makes it one linear layer.
         out_features: size of the last dim that goes out.
-        activation: makes what follows each hidden layer (`torch.nn.GELU`, or a `functools.partial` of a class).
+        activation: makes the layer after each hidden layer (`torch.nn.GELU`, or a `functools.partial` of a class).
         norm: makes a norm, given its width, between a hidden layer and its activation; None for no norm.
         dropout: probability with which a hidden value is dropped.
         bias: whether the linear layers add one.
@@ -145,8 +145,8 @@ class FeedForward(Module, Generic[D]):
 class Residual(Module):
     """``x + inner(x)``, where ``inner`` keeps the shape.
 
-    ``Residual(nn.Sequential(nn.LayerNorm(dim), FeedForward(dim)))`` is a pre-norm branch of a transformer. What is
-    called with more than ``x`` hands the rest to ``inner``.
+    ``Residual(nn.Sequential(nn.LayerNorm(dim), FeedForward(dim)))`` is a pre-norm branch of a transformer. Arguments of
+    a call beyond ``x`` are passed to ``inner``.
 
     Args:
         inner: a module that returns a tensor of the shape of its first argument.
@@ -162,7 +162,7 @@ class Residual(Module):
         self.inner = inner
 
     def forward(self, x: Tensor[DT, *Rest], *args: Any, **kwargs: Any) -> Tensor[DT, *Rest]:
-        """The input, and what the inner module adds to it.
+        """The input plus the output of the inner module.
 
         Args:
             x: a tensor of any shape, of a floating dtype.
@@ -207,13 +207,13 @@ class SelfAttention(Module, Generic[D, H]):
         self.out = nn.Linear(dim, dim, bias)
 
     def forward(self, x: Tensor[DT, B, T, D], mask: torch.Tensor | None = None) -> Tensor[DT, B, T, D]:
-        """What each position learns from those it sees.
+        """Self-attention: each position takes from those that it sees.
 
         Args:
             x: the sequences.
             mask: as torch's ``scaled_dot_product_attention`` takes it, of a shape that broadcasts to
                 ``(batch, heads, time, time)``: True where a position (dim -2) may see another (dim -1), or floats that
-                are added to the scores. Causal attention also hides what comes later.
+                are added to the scores. Causal attention also hides later positions.
         """
         b, t, d = x.shape
         q, k, v = self.qkv(x).view(b, t, 3, self.heads, d // self.heads).permute(2, 0, 3, 1, 4)
@@ -224,7 +224,7 @@ class SelfAttention(Module, Generic[D, H]):
         return self.out(seen.transpose(1, 2).reshape(b, t, d))
 
     def extra_repr(self) -> str:
-        """What torch's repr shows beside the submodules."""
+        """The fields that torch's repr shows beside the submodules."""
         return f"heads={self.heads}" + (", causal=True" if self.causal else "")
 
 
@@ -238,7 +238,7 @@ def _before(mask: torch.Tensor, causal: torch.Tensor) -> torch.Tensor:
 
 
 class TransformerBlock(Module, Generic[D, H]):
-    """Self-attention and a perceptron, each added to what it reads: ``(batch, time, dim) -> (batch, time, dim)``.
+    """Self-attention and a perceptron, each added to its input: ``(batch, time, dim) -> (batch, time, dim)``.
 
     The defaults are a pre-norm encoder block; ``causal=True`` makes a decoder-only block as in GPT-2, with
     ``norm=nn.RMSNorm, activation=nn.SiLU, gated=True, bias=False`` as in Llama.
@@ -248,12 +248,13 @@ class TransformerBlock(Module, Generic[D, H]):
         heads: number of attention heads.
         hidden: width of the perceptron; ``4 * dim`` by default.
         causal: whether a position sees only itself and those before it.
-        dropout: probability with which attention weights, hidden values and what is added are dropped.
+        dropout: probability with which attention weights, hidden values and the outputs of the two branches are
+            dropped.
         activation: makes the perceptron's activation.
         gated: whether the perceptron is gated, see `FeedForward`.
         norm: makes a norm, given its width.
-        norm_first: whether a branch normalizes what it reads (pre-norm), or the sum is normalized (post-norm, as in
-            the paper).
+        norm_first: whether a branch normalizes its input (pre-norm), or the sum is normalized (post-norm, as in the
+            paper).
         bias: whether the linear layers add one.
 
     Raises:
@@ -295,7 +296,7 @@ class TransformerBlock(Module, Generic[D, H]):
 
         Args:
             x: the sequences.
-            mask: who may see whom, see `SelfAttention.forward`.
+            mask: which positions see which, see `SelfAttention.forward`.
         """
         if self.norm_first:
             x = x + self.dropout(self.attention(self.norm1(x), mask))

@@ -51,7 +51,7 @@ def build(cls: type[nn.Module], args: tuple[Any, ...], kwargs: dict[str, Any]) -
 def _explained(
     cls: type[nn.Module], args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception
 ) -> TorchError | None:
-    """What the rule for the class says about the arguments; None if it finds nothing wrong."""
+    """The error that the rule for the class reports about the arguments; None if it finds nothing wrong."""
     from simpletorch.rules import (  # a hundred modules, which a program without errors spares
         MODULES,
         Report,

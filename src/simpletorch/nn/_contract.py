@@ -1,4 +1,4 @@
-"""``class Net(nn.Module[In, Out])`` promises what its call takes and gives; its own ``forward`` has to keep that."""
+"""``class Net(nn.Module[In, Out])`` promises the types of its call; its own ``forward`` has to keep them."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """A face: torch's own class under our name, with subscripting added.
 
 ``simpletorch.nn.Linear`` has to mean `torch.nn.Linear` and yet allow ``nn.Linear[784, 128]`` in an annotation, which
-torch's class refuses. A face is a class that is never instantiated: calling it builds torch's own object, subclassing
-it subclasses torch's own class, `isinstance` and `issubclass` ask torch's class, and it compares and hashes equal to
+torch's class refuses. A face is a class that is never instantiated. Calling it builds torch's own object, subclassing
+it subclasses torch's own class, and `isinstance` and `issubclass` ask torch's class. It compares and hashes equal to
 torch's class. So nothing downstream (state_dict, repr, pickle, ``torch.compile``, ``type(m) is torch.nn.Linear``) can
 see a difference.
 """
@@ -53,7 +53,7 @@ class Face(type(Protocol)):  # type: ignore[misc]  # the class of a class is kno
 
     @property
     def __signature__(cls) -> inspect.Signature:
-        """What help() and editors show; `__call__` would hide torch's."""
+        """The signature that help() and editors show; `__call__` would hide torch's."""
         return inspect.signature(cls.torch_class)
 
     def __getitem__(cls, parameters: Any) -> Any:

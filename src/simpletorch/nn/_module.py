@@ -46,12 +46,12 @@ class Module(nn.Module):
     - ``forward``'s annotations are enforced, once for each signature (`simpletorch.checked`, `simpletorch.config`).
     - In a generic class (``class MLP(nn.Module, Generic[N])``) the sizes that ``__init__`` was given for ``n: Dim[N]``
       hold in ``forward`` as well, and in its `simpletorch.checked` methods.
-    - What torch raises inside surfaces as a `simpletorch.errors.TorchError` that names the submodule
+    - An error of torch inside becomes a `simpletorch.errors.TorchError` that names the submodule
       (``model.encoder.2.fc``).
     - `load_state_dict` names all keys that don't fit at once, and a failed load leaves the module as it was.
 
-    ``Module[In, Out]`` in an annotation says what the call takes and gives. A type checker judges a module by its
-    ``forward``, whatever class it is of; at run time any `torch.nn.Module` is one.
+    ``Module[In, Out]`` in an annotation gives the types of the call. A type checker judges a module by its ``forward``,
+    whatever class it is of; at run time any `torch.nn.Module` is one.
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html
     """
@@ -112,7 +112,7 @@ class Module(nn.Module):
         return onnx(self, path, **options)
 
     def __prepare_scriptable__(self) -> nn.Module:
-        """What `torch.jit.script` compiles in the place of the module: torch asks each submodule for it."""
+        """The module that `torch.jit.script` compiles instead of this one: torch asks each submodule for it."""
         from simpletorch.nn._scriptable import scriptable  # seldom needed
 
         return scriptable(self)

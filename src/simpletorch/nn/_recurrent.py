@@ -24,10 +24,10 @@ _Wrong: Final = as_also(TorchError, ValueError)
 def run_padded(rnn: nn.RNNBase, sequences: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
     """The outputs of a recurrent layer over padded sequences, each read as if it were alone; 0 after its end.
 
-    It packs the sequences and pads what comes out. torch traces neither, so that under `torch.compile` and
-    `torch.export` it computes the same another way: a bidirectional layer then reads each sequence reversed within its
-    own length. `simpletorch.export` keeps the batch and an LSTM's or GRU's steps open;
-    ``torch.compile(fullgraph=True)`` takes recurrent layers only with ``torch._dynamo.config.allow_rnn``.
+    It packs the sequences and pads the outputs. Under `torch.compile` and `torch.export`, which can't trace that, it
+    computes the same in another way: a bidirectional layer then reads each sequence reversed within its own length.
+    `simpletorch.export` keeps the batch and an LSTM's or GRU's steps open; ``torch.compile(fullgraph=True)`` takes
+    recurrent layers only with ``torch._dynamo.config.allow_rnn``.
 
     Args:
         rnn: an `LSTM`, `GRU` or `RNN`; it starts from zeros.
@@ -35,8 +35,8 @@ def run_padded(rnn: nn.RNNBase, sequences: torch.Tensor, lengths: torch.Tensor) 
         lengths: ``[B]``, integer, from 1 to T, on any device.
 
     Returns:
-        what ``rnn(sequences)[0]`` is: ``[B, T, O]`` or ``[T, B, O]``, O being ``hidden_size`` or ``proj_size``, twice
-        that if the layer is bidirectional.
+        as ``rnn(sequences)[0]``: ``[B, T, O]`` or ``[T, B, O]``, O being ``hidden_size`` or ``proj_size``, twice that
+        if the layer is bidirectional.
 
     Raises:
         ValueError: the shapes are not as above, or a length is not from 1 to T (not looked at while tracing); it is a

@@ -48,9 +48,10 @@ def load_state_dict(
 ) -> IncompatibleKeys:
     """Load parameters and buffers into ``module`` and its submodules, as torch's method of this name does.
 
-    Unlike torch's, which copies what fits before it complains, it changes nothing if anything doesn't fit. That takes
-    no memory beside the module and the state dict, unless the module has hooks that run after loading, or its own
-    ``_load_from_state_dict``: these find the new values in place, and the old ones are kept until all has gone well.
+    Unlike torch's, which copies the entries that fit before it complains, it changes nothing if anything doesn't fit.
+    That takes no memory beside the module and the state dict. The exception is a module with hooks that run after
+    loading, or with its own ``_load_from_state_dict``. These find the new values in place, and the old ones are kept
+    until all has gone well.
 
     Args:
         module: any module; a `simpletorch.nn.Module` has this as its method.
@@ -253,7 +254,7 @@ _WRAPPERS: Final = {"module.": " (DistributedDataParallel's)", "_orig_mod.": " (
 
 
 def _hint(module: nn.Module, state: Mapping[str, Any], missing: Sequence[str], unexpected: Sequence[str]) -> str | None:
-    """What would be right, where a well-known mistake is recognised."""
+    """The hint for a well-known mistake, if one is recognised."""
     nested = [key for key, value in state.items() if isinstance(value, Mapping)]
     if nested and missing:
         return f"{nested[0]!r} holds a dict of its own: load_state_dict(checkpoint[{nested[0]!r}])"
@@ -277,7 +278,7 @@ def _head(
     unexpected: Sequence[str],
     misshapen: Mapping[str, tuple[tuple[int, ...], tuple[int, ...]]],
 ) -> str | None:
-    """What to do where nothing but one layer's number of outputs differs, as with a head for other classes."""
+    """The hint if nothing but one layer's number of outputs differs, as with a head for other classes."""
     layers = {key.rpartition(".")[0] for key in misshapen}
     outputs = {(own[:1], got[:1]) for own, got in misshapen.values()}
     alike = all(own[1:] == got[1:] for own, got in misshapen.values())

@@ -75,7 +75,7 @@ class Summary:
 
     @property
     def activation_bytes(self) -> Dim:
-        """The room that the results of the innermost modules take together: about what training keeps for backward."""
+        """The memory of the results of the innermost modules together: about as much as training keeps for backward."""
         total: Dim = 0
         inner = {row.path.rpartition(".")[0] for row in self.rows if row.path and row.calls}
         for row in self.rows:
@@ -141,14 +141,14 @@ def summary(model: nn.Module, /, *inputs: Any, **keywords: Any) -> Summary:
 
     Args:
         model: any module.
-        inputs: what ``model`` is called with: tensors (only their shape, dtype and device count, unless the model looks
-            at values), sizes, annotations such as ``Tensor[Float32, B, 784]``, containers of these, anything else.
+        inputs: the arguments of the call: tensors (only their shape, dtype and device count, unless the model looks at
+            values), sizes, annotations such as ``Tensor[Float32, B, 784]``, containers of these, anything else.
         keywords: the same, by name.
 
     Raises:
         TypeMismatch: (a `TypeError` too) no input is given, and ``forward``'s annotations don't tell one.
         ValueError: a text is no shape.
-        Exception: what the model raises; torch's own as `TorchError`.
+        Exception: the model's own error; torch's as a `TorchError`.
     """
     model = getattr(model, "_orig_mod", model)  # a compiled model by its parts, as its state_dict names it
     given = read_inputs(model, inputs, keywords)

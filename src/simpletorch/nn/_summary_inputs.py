@@ -1,4 +1,4 @@
-"""What to call a model with: tensors, sizes, or nothing but the annotations of its ``forward``."""
+"""The inputs to call a model with: tensors, sizes, or only the annotations of its ``forward``."""
 
 from __future__ import annotations
 
@@ -193,7 +193,7 @@ def forward_hints(model: nn.Module) -> dict[inspect.Parameter, Any]:
 
 
 def annotated_result(model: nn.Module) -> Any:
-    """What ``forward`` says that it returns."""
+    """The annotated result of ``forward``."""
     forward = inspect.unwrap(type(model).forward)
     annotation = getattr(forward, "__annotations__", {}).get("return", inspect.Signature.empty)
     return Resolver(forward, {_owner(model).__name__: _owner(model)})(annotation)

@@ -1,6 +1,6 @@
 """Sizes as expressions: a model is traced at several sizes, and a number that changes is explained by the symbols.
 
-An explanation is accepted only if it holds at every traced size, of which there are more than it has coefficients.
+An explanation is accepted only if it holds at every traced size; there are more of these than it has coefficients.
 """
 
 from __future__ import annotations

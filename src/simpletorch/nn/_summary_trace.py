@@ -67,7 +67,7 @@ def trace(model: nn.Module, inputs: Inputs, sizes: Point) -> Trace:
 def _maker(
     make: Callable[..., torch.Tensor], sizes: Point, dtype: torch.dtype, device: torch.device, *, keep: bool = False
 ) -> Callable[[Any], torch.Tensor]:
-    """What makes the tensors of the call; those with values are kept where values count."""
+    """The function that makes the tensors of the call; tensors with values are kept where values count."""
 
     def made(value: Sized | torch.Tensor) -> torch.Tensor:
         if isinstance(value, Sized):
@@ -159,7 +159,7 @@ def undisturbed(model: nn.Module, *, evaluation: bool = True) -> Iterator[None]:
 
 @contextmanager
 def _same_values(model: nn.Module) -> Iterator[None]:
-    """What a call changes in buffers is put back; even a fake one does where only a module's own tensors take part."""
+    """Restore the buffers that a call changes; even a fake call may, if only a module's own tensors take part."""
     values = [(b, b.detach().clone(), b._version) for b in model.buffers()]
     try:
         yield

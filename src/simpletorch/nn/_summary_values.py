@@ -1,4 +1,4 @@
-"""What goes into and comes out of a module, by dtype and shape: the cells of a summary."""
+"""The inputs and outputs of a module, by dtype and shape: the cells of a summary."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ _SENTENCE = re.compile(r"``\((?P<takes>[\w*, ]+)\) -> ")
 
 
 def _by_rule(module: nn.Module) -> str:
-    """What the static check's rule says for the input that its sentence begins with."""
+    """The answer of the static check's rule for the input that its sentence begins with."""
     cls = MODULES.get(f"torch.nn.{type(module).__name__}")
     sentence = _SENTENCE.match((cls.__doc__ or "").strip()) if cls is not None else None
     if cls is None or sentence is None:

@@ -61,7 +61,7 @@ class Cell:
 
 
 def read(source: str) -> Cell:
-    """The Python of a cell. What isn't Python, such as a cell in bash, gives blank lines."""
+    """The Python of a cell. A cell in another language, such as bash, gives blank lines."""
     cell = _read(source)
     return cell if _is_python(cell.text) or not cell.text.strip() else _read(source, bare=True)
 
@@ -103,7 +103,7 @@ def unknown(text: str) -> str:
 
 
 def _python_of(line: str, *, bare: bool) -> tuple[str, bool] | None:
-    """What stands for a line of IPython's, and whether it leaves variables as they are; None for a line of Python."""
+    """The Python for a line of IPython's, and whether it leaves variables as they are; None for a line of Python."""
     if bare and (word := _BARE.fullmatch(line)) and word["name"] in _COMMANDS and not _is_python(line.strip()):
         line = f"{_indent(line)}{'!' if word['name'] in _OF_THE_SHELL else '%'}{line.lstrip()}"
     if _HELP.match(line):

@@ -41,13 +41,13 @@ class CellStopped(InputRejected):
         self.card = card
 
     def _render_traceback_(self) -> list[str]:
-        """What IPython shows in the place of a traceback."""
+        """The text that IPython shows instead of a traceback."""
         return repr(self.card).splitlines()
 
 
 @final
 class Extension(ast.NodeTransformer):
-    """What is registered with one shell."""
+    """The part of the extension that belongs to one shell."""
 
     def __init__(self, shell: InteractiveShell) -> None:
         self.shell = shell
@@ -128,7 +128,7 @@ class Extension(ast.NodeTransformer):
         return card_of(found, head, texts)
 
     def _call_it(self, file: str) -> str:
-        """What a file is called in reports: a cell as IPython calls it in tracebacks."""
+        """The name of a file in reports: a cell as IPython calls it in tracebacks."""
         compiler = self.shell.compile
         if hasattr(compiler, "format_code_name"):
             shown = compiler.format_code_name(file)
@@ -153,7 +153,7 @@ class Extension(ast.NodeTransformer):
     # -- magics ------------------------------------------------------------------------------------------------------
 
     def _set_mode(self, line: str) -> None:
-        """What becomes of a cell in which an error is found: %simpletorch stop|warn|off.
+        """Choose what happens to a cell in which an error is found: %simpletorch stop|warn|off.
 
         warn: the error is shown, and the cell runs. stop: a cell that surely fails doesn't run at all. off: no cell is
         followed. Without a word it says which one holds.
@@ -167,7 +167,7 @@ class Extension(ast.NodeTransformer):
             raise UsageError(f"%simpletorch {'|'.join(_MODES)}, not {asked!r}")
 
     def _show_path(self, line: str) -> None:
-        """What each module inside a model gets and gives: %shapes MODEL [BATCH | SIZES].
+        """Show the input and output of each module inside a model: %shapes MODEL [BATCH | SIZES].
 
         The batch is named (%shapes model images), or given by the sizes of a float tensor (%shapes model 5 3 32 32).
         Nothing is run. As %%shapes on the first line of a cell: the cell with the shapes of its lines; then it runs.
@@ -185,7 +185,7 @@ def _head(found: Finding, seen: Seen) -> str:
 
 
 def _shifted(seen: Seen) -> Any:
-    """What is known of the cell, by the lines below its first one."""
+    """The result for the cell, by the lines below its first one."""
     claims = {(path, line - (path == seen.name)): given for (path, line), given in seen.followed.claims.items()}
     return replace(seen.followed, claims=claims)
 

@@ -29,7 +29,7 @@ _SECONDS: Final = 0.3  # of CPU, for cells that are unlike those that people wri
 @final
 @dataclass(frozen=True)
 class Seen:
-    """What following a cell has shown.
+    """The result of following a cell.
 
     Args:
         followed: all of it.

@@ -72,7 +72,7 @@ class _Step:
 
 
 def path_through(asked: str, namespace: dict[str, Any]) -> Shown:
-    """What each module inside a model gets and gives.
+    """The input and output of each module inside a model.
 
     Args:
         asked: the model by its name, then a batch: names of the notebook's, or sizes of a float tensor

@@ -55,7 +55,7 @@ class Document:
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What is said of cells that are no Python."""
+        """The notes about cells that aren't Python."""
         return tuple(Note(self.name(n), line, f"the cell is left out: {why}") for n, line, why in self.left_out)
 
     @property
@@ -64,7 +64,7 @@ class Document:
         return "\n".join((_FIRST_LINE, *self.cells)) + "\n"
 
     def name(self, number: int) -> str:
-        """What a cell of code is called in reports; they count from 1."""
+        """The name of a code cell in reports; they count from 1."""
         return f"{self.path}:cell {number}"
 
     def place(self, line: int) -> tuple[str, int]:
@@ -73,7 +73,7 @@ class Document:
         return self.name(number), line - self.starts[number - 1] + 1
 
     def relocated(self, found: Followed) -> Followed:
-        """What was found of the program, told by cells."""
+        """The result for the program, with places told by cells."""
 
         def at(path: str, line: int) -> tuple[str, int]:
             return self.place(line) if path == self.path else (path, line)

@@ -82,7 +82,7 @@ class EMA(AveragedModel):
 
 
 class SWA(AveragedModel):
-    """Stochastic weight averaging: the plain mean of a model's weights from update ``start`` on, every so many updates.
+    """Stochastic weight averaging: the plain mean of a model's weights from update ``start`` on, at a fixed interval.
 
     Used like `EMA`. Floating buffers are averaged too; `torch.optim.swa_utils.update_bn` measures the statistics of
     batch norms anew where that is not good enough. Usually trained with a constant rate (`SWALR`).

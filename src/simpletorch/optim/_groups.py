@@ -71,8 +71,8 @@ def decay_groups(
     Args:
         model: any module; only parameters that require a gradient are taken.
         weight_decay: of the first group; the second has 0.
-        decays: says of a parameter, by its name, whether it decays; by default those with at least two dims that
-            don't belong to a normalisation do.
+        decays: tells whether a parameter decays, by its name; by default those with at least two dims that don't belong
+            to a normalisation do.
 
     Raises:
         ValueError: ``weight_decay`` is negative, a lazy module has not seen a batch, or nothing is trainable.

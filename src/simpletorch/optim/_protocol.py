@@ -28,7 +28,7 @@ class Optimizer(Protocol):
         """Everything needed to go on later, as plain data and tensors."""
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Go on from what `state_dict` gave.
+        """Restore the state that `state_dict` returned.
 
         Args:
             state_dict: a state that `state_dict` returned.

@@ -14,7 +14,7 @@ _Wrong = as_also(TorchError, ValueError)
 
 
 class LinearWarmup(LinearLR):
-    """Raise the learning rate in a straight line for ``steps`` steps, then leave it at what the optimizer was given.
+    """Raise the learning rate in a straight line for ``steps`` steps, then keep it at the optimizer's rate.
 
     Args:
         optimizer: the optimizer whose learning rates are changed; each group keeps its own final rate.

@@ -17,8 +17,8 @@ from simpletorch.errors import DataError
 def checksum(data: Any) -> str:
     """SHA-256 of data, in hex: of files and folders (a path), tensors, arrays, datasets, and collections of them.
 
-    Of a folder, the names and contents of all files count; of a tensor or array, dtype, shape and elements; of a
-    dataset, its samples in order, all of which are read.
+    The names and contents of all files of a folder count. For a tensor or array, dtype, shape and elements count. For a
+    dataset, its samples count in order, and all are read.
 
     Args:
         data: a path, a tensor, a NumPy array, a dataset, or a collection of these.

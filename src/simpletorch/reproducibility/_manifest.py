@@ -32,7 +32,7 @@ _VARIABLES: Final = (
 
 @dataclass(frozen=True)
 class Manifest:
-    """Everything that decides what a run gives: keep it beside the results, and compare it when they differ.
+    """Everything that decides the results of a run: keep it beside the results, and compare it when they differ.
 
     ::
 
@@ -116,7 +116,7 @@ class Manifest:
 
     @classmethod
     def load(cls, path: StrPath, /) -> Manifest:
-        """Read what `save` wrote.
+        """Read a file of `save`.
 
         Args:
             path: the file to read.

@@ -65,7 +65,7 @@ def check_rng_state(state: Any) -> None:
 
 
 def set_rng_state(state: dict[str, Any]) -> None:
-    """Go on from what `rng_state` gave. States of devices that aren't here are left out.
+    """Restore the state that `rng_state` returned. States of devices that aren't here are left out.
 
     Args:
         state: a state that `rng_state` returned.

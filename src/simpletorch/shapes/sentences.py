@@ -1,4 +1,4 @@
-"""What is said of a value that fails its annotation: in the same words before a program runs and when it runs."""
+"""Sentences about a value that fails its annotation: in the same words before a program runs and when it runs."""
 
 from __future__ import annotations
 

@@ -12,8 +12,8 @@ or::
     trainer = Trainer(loss=F.cross_entropy, optimizer=optimizer, clip_norm=1.0, metrics={"accuracy": Accuracy()})
     history = trainer.fit(model, loader, epochs=20, validation=test_loader)
 
-A `Callback` is told what happens in a `Trainer`, and gets the running `Fit`. Several optimizers, as in a GAN, are an
-`Update` each in a step that you write: for a loop by hand, or for `Trainer.with_step`.
+A `Callback` is told about the events in a `Trainer`, and gets the running `Fit`. Several optimizers, as in a GAN, are
+an `Update` each in a step that you write: for a loop by hand, or for `Trainer.with_step`.
 """
 
 from simpletorch.reproducibility import rng_state as rng_state

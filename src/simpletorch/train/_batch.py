@@ -15,8 +15,9 @@ _NOTHING: Final[dict[str, Any]] = {}
 def parts_of(batch: Any, target: str | None = None) -> tuple[Sequence[Any], dict[str, Any], Any]:
     """The parts of a batch: the model's positional and named arguments, and the target.
 
-    A tuple or list is ``(*inputs, target)``. A dict, a dataclass, a named tuple and what is like a dict (transformers'
-    ``BatchEncoding``) have names: ``target`` is that of the target, and the others are what ``forward`` calls them.
+    A tuple or list is ``(*inputs, target)``. A dict, a dataclass, a named tuple and a dict-like object (transformers'
+    ``BatchEncoding``) have names: ``target`` is that of the target, and the others are those of ``forward``'s
+    parameters.
 
     Raises:
         DataError: it is none of these, or has no such name.

@@ -76,7 +76,7 @@ class Callback:
         """
 
     def on_epoch_end(self, fit: Fit) -> None:
-        """After each epoch and its evaluation: ``fit.history[-1]`` is what it came to. A state can be saved here.
+        """After each epoch and its evaluation: ``fit.history[-1]`` has its results. A state can be saved here.
 
         Args:
             fit: the state of the training.
@@ -102,7 +102,7 @@ class Callback:
         return {}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on from what `state_dict` gave.
+        """Restore the state that `state_dict` returned.
 
         Args:
             state: a state that `state_dict` returned.

@@ -26,8 +26,8 @@ def device_of(model: torch.nn.Module) -> torch.device | None:
 def to_device(batches: Iterable[T], device: torch.device | None) -> Iterator[T]:
     """Yield the batches with their tensors on ``device``, asynchronously where they are in pinned memory.
 
-    Tensors are looked for in tuples, lists, mappings and dataclasses, and what has a method ``to(device)`` of its own,
-    as a tokenizer's batch does, is asked to move itself; whatever else there is stays as it is. None moves nothing.
+    Tensors are looked for in tuples, lists, mappings and dataclasses. An object with a method ``to(device)`` of its
+    own, such as a tokenizer's batch, is asked to move itself. Anything else stays as it is. None moves nothing.
 
     Args:
         batches: any iterable of batches.

@@ -79,7 +79,7 @@ def _try_metric(what: str, metric: Metric[object], output: Any, targets: Any) ->
         return
     if isinstance(error, TorchError):
         raise error
-    # What the metric raises by itself may be about tensors without data: it counts if zeros don't please it either.
+    # Tensors without data may cause an error of the metric's own: it counts if zeros cause it too.
     if sum(tensor.numel() for tensor in tensors_in((output, targets))) > _LARGE:
         return
     zeros = map_tensors((output, targets), lambda tensor: torch.zeros(tensor.shape, dtype=tensor.dtype))

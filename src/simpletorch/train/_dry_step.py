@@ -24,8 +24,9 @@ def dry_step(
 
     A batch may be given as a whole, and have names if ``target`` is that of its target, as for `Step`.
 
-    A copy of the model runs on torch's ``meta`` device, where tensors have shapes and dtypes but no contents: it takes
-    no memory and no arithmetic, and changes neither the model (its statistics, its caches) nor any random generator.
+    A copy of the model runs on torch's ``meta`` device, where tensors have shapes and dtypes but no contents. So the
+    step takes no memory and no arithmetic, and changes neither the model (its statistics, its caches) nor any random
+    generator.
 
     Args:
         model: the model to try; a copy of it is used.

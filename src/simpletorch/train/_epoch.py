@@ -1,4 +1,4 @@
-"""What one epoch came to."""
+"""The results of one epoch."""
 
 from __future__ import annotations
 

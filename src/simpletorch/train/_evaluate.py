@@ -32,7 +32,7 @@ def evaluate(
         target: the name of the target, in batches whose items have names (see `Step`); None for tuples.
 
     Raises:
-        DataError: the loader gave no sample, or what it gave is no batch.
+        DataError: the loader gave no sample, or something that isn't a batch.
         TorchError: torch raised an error inside.
     """
     for metric in metrics.values():

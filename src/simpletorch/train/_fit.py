@@ -37,9 +37,9 @@ _COUNTS = ("epoch", "step", "batches", "samples", "epoch_steps", "rate", "second
 class Fit:
     """The state of a training: its parts, its progress and its results so far.
 
-    `Trainer.fit` makes one and hands it to each `Callback`. The `state_dict` at the end of an update lets a new
-    process continue as if there had been no break: bit for bit on the same machine, where the loader and the model
-    draw from Python's, NumPy's and torch's generators only.
+    `Trainer.fit` makes one and hands it to each `Callback`. With the `state_dict` of the end of an update, a new
+    process continues as if there had been no break. On the same machine that is exact to the bit if the loader and the
+    model draw from Python's, NumPy's and torch's generators only.
     """
 
     model: torch.nn.Module
@@ -233,7 +233,7 @@ class Fit:
         self._losses.clear()
 
     def pause(self) -> None:
-        """Stop the clock, for what is not training."""
+        """Stop the clock, for work that is not training."""
         if self._since is not None:
             self.seconds += time.perf_counter() - self._since
             self._since = None
@@ -269,7 +269,7 @@ class Fit:
         return state
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Go on from what `state_dict` gave; the model, optimizer, loader … are ones built as they were then.
+        """Restore a state of `state_dict`; the model, optimizer, loader … are ones built as they were then.
 
         Nothing is changed when an error is raised.
 

@@ -43,7 +43,7 @@ class Updates:
         return {name: update.state_dict() for name, update in self.updates.items()}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Go on from what `state_dict` gave.
+        """Restore the state that `state_dict` returned.
 
         Raises:
             TorchError: it has other updates.

@@ -81,8 +81,8 @@ def why_not_called(model: torch.nn.Module, batch: Any, target: str | None) -> st
         given = f"{len(inputs)} input{'s' * (len(inputs) != 1)}" if target is None else ", ".join(map(repr, named))
         return (
             f"a batch has {given} beside its target, and {type(model).__name__}.forward takes "
-            f"({', '.join(signature.parameters)}): {error}. What the model doesn't need has to go from the samples, or "
-            "be left out in a step of your own (Trainer.with_step)"
+            f"({', '.join(signature.parameters)}): {error}. Remove the values that the model doesn't "
+            "need from the samples, or leave them out in a step of your own (Trainer.with_step)"
         )
     return ""
 
@@ -135,8 +135,8 @@ def _own_step(trainer: Trainer, run: Run) -> Iterator[str]:
     for name, update in updates.items():
         if not any(id(p) in owned for group in update.optimizer.param_groups for p in group["params"]):
             yield (
-                f"the update {name!r} has none of this model's parameters: fit needs a module that has all that is "
-                "trained, which is what is saved"
+                f"the update {name!r} has none of this model's parameters: fit needs a module with all trained "
+                "parameters, because that module is saved"
             )
     if run.validation is not None and not trainer.metrics and not trainer.has_loss:
         yield "there is nothing to measure on the validation batches: give loss= or metrics= to Trainer.with_step"

@@ -18,9 +18,9 @@ from simpletorch.train._mode import mode
 def predict(model: torch.nn.Module, loader: Iterable[Any], *, targets: bool = True, target: str | None = None) -> Any:
     """The outputs of ``model`` for all batches of ``loader``, joined along the first dim, on the CPU.
 
-    A batch is what it is in training, ``(*inputs, target)``, and its target is left out; or inputs alone: a tensor, or
-    with ``targets=False`` a tuple ``(*inputs)``. Tuples or dicts of tensors are joined into one tuple or dict; other
-    values become a list with an item for each batch.
+    A batch is as in training, ``(*inputs, target)``, and its target is left out; or inputs alone: a tensor, or with
+    ``targets=False`` a tuple ``(*inputs)``. Tuples or dicts of tensors are joined into one tuple or dict; other values
+    become a list with an item for each batch.
 
     The model runs in eval mode and without gradients, and is left in the mode it was in.
 

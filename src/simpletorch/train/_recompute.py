@@ -26,7 +26,7 @@ def recompute(
 
     Args:
         model: the model whose submodules are changed.
-        which: the class (or classes) of the submodules, or what says it of one by its name (``"blocks.3"``).
+        which: the class (or classes) of the submodules, or a function that selects them by name (``"blocks.3"``).
         preserve_rng: draw the same random numbers again, for dropout; False saves time where nothing is random.
 
     Returns:

@@ -48,7 +48,7 @@ def resume_from(resume: Resume, fit: Fit) -> None:
     if missing := sorted({"model", "optimizer", "step", "callbacks"} - parts.keys()):
         raise CheckpointError(
             f"{path} is no checkpoint of a Trainer: it has no {', '.join(missing)}",
-            hint="simpletorch.checkpoint.load(path, model=model, …) restores what it has",
+            hint="simpletorch.checkpoint.load(path, model=model, …) restores its parts",
         )
     own = processes.own(parts)
     if own is None:

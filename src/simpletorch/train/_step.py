@@ -29,8 +29,8 @@ class Step:
     ``BatchEncoding``) needs ``target``, the name of its target; the others go to the parameters of the same names.
 
     With ``accumulate=n`` a call makes only the gradients, and every n-th one updates: as if the n batches had been one.
-    Each batch counts by its number of samples, so that a smaller last one is not worth more than it should be;
-    `flush` makes an update from what an epoch's end has left over.
+    Each batch counts by its number of samples, so that a smaller last one is not worth more than it should be; `flush`
+    makes an update from the rest at an epoch's end.
 
     Args:
         model: trained in place; its mode is the caller's business (`mode`, or ``model.train()``).

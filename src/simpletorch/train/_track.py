@@ -24,7 +24,7 @@ def track(
 ) -> Iterator[T]:
     """Yield ``items`` and show how far it got: a bar in a terminal or notebook, else a plain line now and then.
 
-    The bar goes when it is done, so that what is printed after it reads as if there had been none.
+    The bar disappears at its end, so that later output reads as if there had been none.
 
     Args:
         items: any iterable.

@@ -61,13 +61,13 @@ class Trainer:
         metrics: measured on the validation batches; the loss always is. A result that isn't a single number, as of
             `ConfusionMatrix`, is in the history (`Epoch.others`), but not in the log.
         train_metrics: measured on the training batches as they are trained on.
-        evaluate_every: also evaluate after each so many updates; None evaluates only after each epoch.
+        evaluate_every: also evaluate after each ``evaluate_every`` updates; None evaluates only after each epoch.
         callbacks: asked in this order.
         progress: show a bar, or lines where there is no terminal, and print one line per epoch.
-        dry_run: send the shapes of the first batch through a copy of the model without data (`dry_step`), so that
-            what doesn't fit is found before anything is changed. So are those of a validation batch, through the
-            metrics as well, where the loader can be asked for one without losing it: a list of batches, or a
-            `DataLoader` over a dataset with indices.
+        dry_run: send the shapes of the first batch through a copy of the model without data (`dry_step`), so that a
+            mismatch is found before anything is changed. So are those of a validation batch, through the metrics as
+            well, where the loader can be asked for one without losing it: a list of batches, or a `DataLoader` over a
+            dataset with indices.
         parallel: ``"ddp"``: each process its batches (`simpletorch.distributed.replicate`); measures are those of all.
     """
 
@@ -174,9 +174,9 @@ class Trainer:
             epochs: how many times to go through ``loader``; 1 if neither this nor ``steps`` is given.
             steps: how many updates to make, in as many epochs as it takes; with ``epochs``, whatever is reached first.
             validation: batches to evaluate on after each epoch.
-            resume: where to go on: ``"auto"`` from the newest undamaged file of the `Checkpoint` callback, or from the
-                start if there is none; the path of a checkpoint; or what `Fit.state_dict` gave. Model, optimizer,
-                loader … are built as they were then.
+            resume: ``"auto"`` resumes from the newest undamaged file of the `Checkpoint` callback, or starts from the
+                beginning if there is none. Else the path of a checkpoint, or a state from `Fit.state_dict`. Model,
+                optimizer, loader … are built as they were then.
 
         Raises:
             ValueError: a setting can't work: no epoch, a scheduler of another optimizer, a monitored measure that
@@ -233,8 +233,8 @@ class Trainer:
             loader: the batches, as for `fit`.
 
         Raises:
-            DataError: the loader gave no sample, or what it gave is no batch.
-            TorchError: what torch raised inside, explained.
+            DataError: the loader gave no sample, or something that isn't a batch.
+            TorchError: torch's error inside, explained.
         """
         if reason := why_not_measure(self, model, loader):
             raise _Wrong(reason)
@@ -423,4 +423,4 @@ class Trainer:
 
 def _no_loss(output: Any, target: Any) -> torch.Tensor:
     """Stands for the loss of a trainer whose own step computes it."""
-    raise TorchError("this Trainer's step computes the loss: there is none of an output and a target")
+    raise TorchError("this Trainer's step computes the loss: there is no loss of an output and a target")

@@ -28,10 +28,10 @@ class Update:
             discriminate(hinge(discriminator(images), discriminator(fakes.detach())))
             generate(-discriminator(fakes).mean())
 
-    Only the gradients of the optimizer's own parameters are computed, so that there is nothing to set to zero, to
-    freeze or to leave over: the generator's loss leaves no trace in the discriminator it goes through. Where parameters
-    are divided among processes (`simpletorch.distributed.shard`), it leaves gradients there, which the discriminator's
-    own update forgets first.
+    Only the gradients of the optimizer's own parameters are computed, so there are none to zero, to freeze or to leave
+    over. The generator's loss leaves no trace in the discriminator that it goes through. Where parameters are divided
+    among processes (`simpletorch.distributed.shard`), it leaves gradients there, which the discriminator's own update
+    forgets first.
 
     Args:
         optimizer: has the parameters to update.
@@ -116,11 +116,11 @@ class Update:
         return parts if self.scheduler is None else {**parts, "scheduler": self.scheduler}
 
     def state_dict(self) -> dict[str, Any]:
-        """Of the optimizer, and of the scheduler if there is one."""
+        """The states of the optimizer, and of the scheduler if there is one."""
         return {name: part.state_dict() for name, part in self.parts.items()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on from what `state_dict` gave.
+        """Restore the state that `state_dict` returned.
 
         Args:
             state: a state that `state_dict` returned.

@@ -6,8 +6,7 @@ after the other: ``transform(images)`` is ``torch.stack([transform(image) for im
 the generator.
 
 All are modules of torch and can be pickled. In worker processes of a loader, a transform with a generator of its own
-draws from one that depends on the worker as well, so that workers and epochs differ, and a seeded loader repeats
-them.
+draws from one that depends on the worker as well. So workers and epochs differ, and a seeded loader repeats them.
 """
 
 from simpletorch.transforms._blur import GaussianBlur as GaussianBlur

@@ -30,7 +30,7 @@ class ToTensor(Transform):
     becomes 1; floats are taken as they are.
 
     Raises:
-        DTypeMismatch: values of another dtype, for which it isn't known how large they can be.
+        DTypeMismatch: values of another dtype, whose range isn't known.
         DataError: it is none of these.
 
     Source: https://docs.pytorch.org/vision/stable/generated/torchvision.transforms.ToTensor.html

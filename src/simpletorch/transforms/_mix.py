@@ -67,7 +67,7 @@ class _Mix(Transform, Generic[K]):
                 (list(images.shape), list(targets.shape)),
                 f"{name} takes a batch: images [B, C, H, W] and targets [B] or [B, {self.num_classes}], but got "
                 f"{list(images.shape)} and {list(targets.shape)}",
-                hint="apply it to what a DataLoader gives, not to single samples",
+                hint="apply it to the batches of a DataLoader, not to single samples",
             )
         if not images.is_floating_point():
             raise DTypeMismatch(

@@ -78,7 +78,7 @@ class Resize(Transform):
 class RandomResizedCrop(Transform, Generic[OH, OW]):
     """A random window of each image, resized: ``[*B, C, H, W] -> [*B, C, OH, OW]``.
 
-    The window has a random share of the image's area and a random ratio of its sides; if ten tries find none that fits
+    The window has a random share of the image's area and a random ratio of its sides. If ten tries find none that fits
     into the image, it is the largest one in the middle whose ratio is allowed.
 
     Args:

@@ -85,7 +85,7 @@ class Transform(nn.Module):
         raise NotImplementedError(f"{type(self).__name__} has no on_batch(images, numbers)")
 
     def drawn(self, images: int, generator: torch.Generator | None) -> torch.Tensor:
-        """Fresh random numbers for so many images: Float32 ``[images, draws]``, on the CPU.
+        """Fresh random numbers for ``images`` images: Float32 ``[images, draws]``, on the CPU.
 
         Args:
             images: the number of images.
@@ -170,7 +170,7 @@ def probability(name: str, p: float) -> float:
 
 
 def between(name: str, what: str, value: Any, low: float = 0) -> tuple[float, float]:
-    """A range ``(from, to)`` with ``low < from <= to``; a number stands for itself twice."""
+    """A range ``(from, to)`` with ``low < from <= to``; a single number is both ends."""
     ends = (value, value) if isinstance(value, (int, float)) else tuple(value)
     if len(ends) != 2 or not low < ends[0] <= ends[1]:
         raise DataError(f"{name}: {what} is {value!r}, but must be (from, to) with {low:g} < from <= to")

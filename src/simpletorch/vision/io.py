@@ -62,9 +62,9 @@ def read_image(
 
     Args:
         path: of a file in one of `FORMATS`; its contents decide, not its name.
-        mode: the channels wanted: 1 for ``GRAY``, 2 for ``GRAY_ALPHA``, 3 for ``RGB``, 4 for ``RGB_ALPHA``;
-            ``UNCHANGED`` takes the file's, with the colours of a palette and of CMYK as RGB. 16-bit values keep their
-            upper 8 bits.
+        mode: the channels wanted: 1 for ``GRAY``, 2 for ``GRAY_ALPHA``, 3 for ``RGB``, 4 for ``RGB_ALPHA``.
+            ``UNCHANGED`` takes the file's, with the colours of a palette and of CMYK as RGB. From 16-bit values, the
+            upper 8 bits are kept.
         apply_exif_orientation: turn the image as its camera's note says.
         max_pixels: refuse larger images before they are decoded; a small file can claim to be huge.
 

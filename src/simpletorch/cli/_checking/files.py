@@ -20,7 +20,7 @@ _SUFFIXES: Final = (".py", ".pyi")
 @final
 @dataclass(slots=True)
 class Listed:
-    """What there is to check.
+    """The files to check.
 
     Args:
         files: each by its path, relative to the current folder where it is below that, as mypy prints paths.

@@ -1,7 +1,7 @@
 """Which files mypy can check together: of each it needs the module's name, and no name twice.
 
-Folders without ``__init__.py`` hold scripts, whose neighbours are imported by their bare names, or are namespace
-packages, whose modules are imported as ``folder.module``. mypy alone takes all for scripts, and ends where two have one
+A folder without ``__init__.py`` holds scripts, which import their neighbours by bare names, or is a namespace package,
+whose modules are imported as ``folder.module``. By itself, mypy takes all for scripts. It stops where two have one
 name, or where a file is imported by the other name.
 """
 
@@ -45,7 +45,7 @@ class Run:
 
 
 def options_of(arguments: Sequence[str]) -> Options | None:
-    """What mypy makes of its arguments and the configuration; None if it refuses them, and says why when it runs."""
+    """mypy's options from its arguments and the configuration; None if it refuses them (it says why when it runs)."""
     from mypy.main import process_options
 
     quiet = io.StringIO()

@@ -1,7 +1,7 @@
-"""What mypy says of files without annotations: there it guesses types that nobody stated, and most of it is no mistake.
+"""mypy's errors in files without annotations: most are no mistakes, because it guesses types that weren't stated.
 
-What surely raises is shown all the same: a module that isn't there, a name that nobody defines, a misspelt one of a
-module, a call that a function of the file or a layer doesn't take.
+Errors that surely raise are shown all the same: a missing module, an undefined name, a misspelt name of a module, a
+call whose arguments a function of the file or a layer doesn't take.
 """
 
 from __future__ import annotations

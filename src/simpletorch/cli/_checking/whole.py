@@ -41,7 +41,7 @@ def check_files(files: Sequence[str], config: Config, arguments: Sequence[str], 
     reports, checked = [], 0
     for number, run in enumerate(planned):
         if number:
-            gc.collect()  # the plugin looks for what nobody needs too rarely to do so between two runs
+            gc.collect()  # the plugin collects garbage too rarely to do so between two runs
         is_daemons = number == 0 and not run.bases
         checking = _Checking(run, config, arguments, daemon if is_daemons else None)
         reports.append(checking.report())
@@ -62,7 +62,7 @@ class _Checking:
     """The files that are left out, as Python refuses them."""
 
     def report(self) -> Report:
-        """What mypy says of all files that it can read; what Python refuses is an error.
+        """mypy's report on all files that it can read; a file that Python refuses is an error.
 
         A daemon that meets such a file says no more of others, and that it has found errors.
         """

@@ -48,7 +48,7 @@ class ImageFolder(Dataset[tuple[X, Y]], Generic[X, Y]):
         transform: from the image as it is read, UInt8 ``[3, H, W]``, to the sample's first item; None for `ToTensor`.
             For batches it has to give one size, as ``Compose([RandomResizedCrop(224), ToTensor()])`` does.
         target_transform: from the class's number (an int) to the sample's second item.
-        loader: reads an image, instead of ``read_image(path, "RGB")``; the transform gets what it gives.
+        loader: reads an image, instead of ``read_image(path, "RGB")``; the transform gets its result.
         is_valid_file: whether a path belongs to the dataset, instead of looking at its extension.
         allow_empty: a class may have no image.
 

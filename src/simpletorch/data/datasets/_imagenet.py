@@ -34,8 +34,8 @@ class ImageNet(ImageFolder[X, Y]):
     different sizes, so batches need a transform, as `ImageFolder`'s do.
 
     The images are in ``root/train/n01440764/*.JPEG`` and ``root/val/n01440764/*.JPEG``, as torchvision puts them:
-    folders made by either work for both. If the folder isn't there it is made from the archives in ``root``, which
-    ImageNet hands out to those who register: ``ILSVRC2012_img_train.tar``, or ``ILSVRC2012_img_val.tar`` and
+    folders made by either work for both. If the folder isn't there, it is made from the archives in ``root``, which
+    ImageNet gives to registered users: ``ILSVRC2012_img_train.tar``, or ``ILSVRC2012_img_val.tar`` and
     ``ILSVRC2012_devkit_t12.tar.gz``. They are checked by MD5, as ImageNet states it, and unpacked safely.
 
     ``wnids`` are the classes' WordNet numbers in order, ``classes`` their names (the numbers again, without the

@@ -39,7 +39,7 @@ class MNIST(LabelledImages[X, Y]):
         transform: from the image as it is stored, UInt8 ``[1, 28, 28]``, to the sample's first item; None for
             `ToTensor`.
         target_transform: from the class's number (an int) to the sample's second item.
-        download: fetch what isn't there (11 MB), from several mirrors, verified by SHA-256.
+        download: fetch missing files (11 MB), from several mirrors, verified by SHA-256.
 
     Raises:
         DataError: a file is missing, damaged or can't be fetched; the error names it and a remedy.

@@ -172,7 +172,7 @@ class ReplayBuffer(Dataset[T], Generic[T]):
         }
 
     def load_state_dict(self, state: dict[str, Any], like: type[T] | None = None) -> None:
-        """Take over what `state_dict` gave.
+        """Restore the state that `state_dict` returned.
 
         Args:
             state: a state that `state_dict` returned, of a buffer with the same capacity.
@@ -358,7 +358,7 @@ class PrioritizedReplayBuffer(ReplayBuffer[T]):
         return {**super().state_dict(), "priorities": self._tree.state(), "highest": self._highest}
 
     def load_state_dict(self, state: dict[str, Any], like: type[T] | None = None) -> None:
-        """Take over what `state_dict` gave, priorities too."""
+        """Restore the state that `state_dict` returned, priorities too."""
         super().load_state_dict(state, like)
         self._tree.load(state["priorities"])
         self._highest = state["highest"]

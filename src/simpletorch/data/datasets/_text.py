@@ -101,8 +101,8 @@ class CharTokens(Dataset[tuple[Tensor[Int64, T], Tensor[Int64, T]]], Generic[T])
     """Characters as numbers, to train a model that predicts the next one.
 
     Sample ``i`` is ``(inputs, targets)``, both Int64 ``[context]``: ``context`` characters from place ``i * stride``
-    on, and the same shifted by one, so that ``targets[t]`` is what comes after ``inputs[: t + 1]``. Batches are
-    gathered at once.
+    on, and the same shifted by one. So ``targets[t]`` is the character after ``inputs[: t + 1]``. Batches are gathered
+    at once.
 
     Args:
         text: all of it, in memory.

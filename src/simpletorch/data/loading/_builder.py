@@ -30,7 +30,7 @@ class LoaderBuilder(Generic[Sample, Size, Drop]):
 
         loader = DataLoader.builder().dataset(data).batch_size(32).shuffle().num_workers(4).build()
 
-    The parameters say to mypy what is known so far: the type of a sample, the batch size, and `drop_last`. Each method
+    The type parameters hold the facts known so far: the type of a sample, the batch size, and `drop_last`. Each method
     returns a new builder, so that a common beginning can be shared.
 
     Args:

@@ -28,8 +28,8 @@ class Misfit(DataError):
 def collate(samples: Sequence[Any]) -> Any:
     """Put samples together field by field, with the batch in front: n tensors ``[*S]`` become one ``[n, *S]``.
 
-    torch's `default_collate`, with three differences: a tuple stays a tuple (torch makes it a list, which no type can
-    describe field by field), a dataclass stays that dataclass, and samples that don't fit together are reported with
+    Like torch's `default_collate`, with three differences. A tuple stays a tuple; torch makes it a list, which no type
+    can describe field by field. A dataclass stays that dataclass. Samples that don't fit together are reported with
     their positions, field and shapes. Numbers become a tensor ``[n]`` (int: Int64, float: Float64, bool: Bool), strings
     a list, NumPy arrays tensors.
 
@@ -195,7 +195,7 @@ def _kind(value: object) -> str:
     return "None" if value is None else f"a {type(value).__name__}"
 
 
-# What a class that is exactly this one becomes; subclasses are looked at one by one.
+# Functions by exact class; subclasses are tried one by one.
 _BY_CLASS: dict[type, Callable[[Sequence[Any], str], Any]] = {
     torch.Tensor: _tensors,
     int: _integers,

@@ -95,7 +95,7 @@ class Declared:
 
     def _check_tensor(self, batch: Any, hint: type[AbstractArray], field: str) -> None:
         if not isinstance(batch, torch.Tensor) or batch.ndim == 0 or len(batch) == 0:
-            return  # a number, of which a tensor has been made
+            return  # a number, made into a tensor
         if not isinstance(batch[0], hint):
             what = f"{field} of a sample" if field else "a sample"
             is_ = f"{dtype_of(batch.dtype).__name__}[{', '.join(map(str, batch.shape[1:]))}]"
@@ -105,7 +105,7 @@ class Declared:
             self._fail(f"a batch has {len(batch)} samples, but drop_last=True promises {self.size}")
 
     def _fail(self, reason: str) -> None:
-        raise DataError(reason, hint=f"correct the base class of {self.name}, or what its samples are")
+        raise DataError(reason, hint=f"correct the base class of {self.name}, or its samples")
 
 
 def _hints_of(cls: Any) -> dict[str, Any]:

@@ -65,18 +65,18 @@ class _Collated(_Options, total=False):
 class DataLoader(torch.utils.data.DataLoader[Any], Generic[Batch]):
     """Iterates over batches of ``dataset``; arguments, order of samples and random numbers drawn are torch's.
 
-    ``Batch`` is what iterating yields. Samples ``(image [1, 8, 8], target [])`` give batches
+    ``Batch`` is the type of the batches. Samples ``(image [1, 8, 8], target [])`` give batches
     ``(images [B, 1, 8, 8], targets [B])``, where B is ``batch_size`` except for a smaller last batch
     (``drop_last=True`` leaves that one out, and mypy then knows B). A tuple sample gives a tuple batch; dicts, lists,
-    named tuples and dataclasses stay what they are; see `collate`.
+    named tuples and dataclasses keep their class; see `collate`.
 
     Datasets that are tensors in memory (`TensorDataset`, `Digits`, their `random_split` parts) are indexed a whole
     batch at a time if there is no ``collate_fn``.
 
-    **Workers** answer for one batch each, in turn. What a worker draws from torch's, Python's and NumPy's global
-    generators for a batch depends on the epoch's seed and the batch's number only, not on how many workers there are
-    (of an `IterableDataset`: on worker and number). A worker that fails, is killed or hangs (``timeout``) is a
-    `DataError`; workers never outlive the loader.
+    **Workers** answer for one batch each, in turn. The random numbers that a worker draws for a batch from torch's,
+    Python's and NumPy's global generators depend only on the epoch's seed and the batch's number. The number of workers
+    doesn't matter, except for an `IterableDataset`, where they depend on the worker and the number. A worker that
+    fails, is killed or hangs (``timeout``) is a `DataError`; workers never outlive the loader.
 
     **Resuming**: ``state_dict()`` at any batch, ``load_state_dict()`` in another process, and the next iteration gives
     the rest of that epoch; later epochs follow. With ``shuffle=True`` and no ``generator``, *later* epochs are drawn
@@ -105,10 +105,10 @@ class DataLoader(torch.utils.data.DataLoader[Any], Generic[Batch]):
         in_order: False gives batches as they get ready; such an iteration has no state to resume from.
 
     Raises:
-        DataError: the dataset is empty or has no length, an argument is out of range, two arguments exclude each other,
-            or, while iterating, samples of a batch don't fit together, or are not what the dataset's class declares
-            (checked by its first sample, once for each combination of dtypes and shapes), or a worker failed.
-
+        DataError: the dataset is empty or has no length, an argument is out of range, or two arguments exclude each
+            other. While iterating: a worker failed, samples of a batch don't fit together, or they are not what the
+            dataset's class declares. A batch is checked by its first sample, once for each combination of dtypes and
+            shapes.
     Source: https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.DataLoader
     """
 

@@ -20,7 +20,7 @@ from simpletorch.errors import DataError
 _GRACE: Final = 2.0
 """Seconds that a worker has to finish its sample when it is no longer needed, before it is ended by a signal."""
 _ADVICE: Final = {
-    "SIGKILL": "if nobody killed it, memory ran out: take fewer workers, smaller batches or a smaller prefetch_factor",
+    "SIGKILL": "if no user killed it, memory ran out: take fewer workers, smaller batches or a smaller prefetch_factor",
     "SIGSEGV": "a library that the dataset uses crashed: find out with num_workers=0",
     "SIGBUS": "memory ran out, or a file that it had mapped was cut: take fewer workers",
 }

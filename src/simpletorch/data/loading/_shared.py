@@ -1,9 +1,10 @@
 """Tensors in memory that two processes share: how a worker's batch gets to the loader without being copied.
 
 A worker stacks a large tensor right into a shared block; through the connection go only a short message and the
-blocks' handles. A handle travels inside the message itself, so nothing is left behind when a process is killed:
-no name in the file system, no server thread that the other side would have to ask (torch's way needs one), and no
-``/dev/shm`` whose size a container limits. Where the platform can't pass handles, everything goes in the message.
+blocks' handles. A handle travels inside the message itself, so nothing is left behind when a process is killed. There
+is no name in the file system, and no server thread that the other side would have to ask (torch's way needs one). A
+container's limit on the size of ``/dev/shm`` doesn't apply. Where the platform can't pass handles, everything goes in
+the message.
 """
 
 from __future__ import annotations

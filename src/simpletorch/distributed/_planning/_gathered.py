@@ -1,8 +1,8 @@
 """The memory of FSDP2 beside the shards: whole parameters, their gradients, and the buffers of its collectives.
 
-The order is that of torch 2.13 (``torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py``): in the forward the
-buffer of a gather lives until the next block's parameters are copied out of theirs; in the backward the next block is
-gathered while one computes, and the buffer of its reduce-scatter lives until that of the next one is made.
+The order is that of torch 2.13 (``torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py``). In the forward, the
+buffer of a gather lives until the next block's parameters are copied out of theirs. In the backward, the next block is
+gathered while a block computes. The buffer of a block's reduce-scatter lives until that of the next one is made.
 """
 
 from __future__ import annotations

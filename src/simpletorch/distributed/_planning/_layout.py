@@ -45,7 +45,7 @@ def checked_mesh(mesh: Mapping[str, int]) -> dict[str, int]:
     """The size of each axis, 1 where none is given.
 
     Raises:
-        TorchError: (a `ValueError` too) an axis is not known, or its size is below 1.
+        TorchError: (a `ValueError` too) an axis is unknown, or its size is below 1.
     """
     for axis, size in mesh.items():
         if axis not in AXES:

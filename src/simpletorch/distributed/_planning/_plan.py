@@ -108,7 +108,7 @@ class Plan:
 
     @cached_property
     def largest_batch(self) -> int | None:
-        """The most samples a rank that fit; None if that isn't known, or the states alone are too large."""
+        """The largest number of samples a rank that fits; None if it is unknown, or the states alone are too large."""
         return self._ask.largest_batch(self)
 
     @cached_property
@@ -152,14 +152,14 @@ def plan(
         print(plan(llama_2_7b(), mesh="data=8,tensor=2", precision="bf16", batch=1, sizes={"T": 4096}))
 
     Nothing is computed and nothing allocated: a model on the meta device will do. Parameters, gradients and states of
-    the optimizer are exact; activations are what autograd saves on the CPU. Not counted are the workspaces of
-    libraries, fragments of the allocator, results that no backward needs, sums over the tensor axis that a block
+    the optimizer are exact; activations are the tensors that autograd saves on the CPU. Not counted are the workspaces
+    of libraries, fragments of the allocator, results that no backward needs, sums over the tensor axis that a block
     makes again when it is computed again.
 
     Args:
         model: any module.
-        inputs: what it is called with, as `simpletorch.nn.summary` takes it; by default what ``forward``'s annotations
-            say.
+        inputs: the inputs of a call, as `simpletorch.nn.summary` takes them; by default the annotations of ``forward``
+            give them.
         mesh: the axes ``data``, ``tensor`` and ``replicate`` with their sizes, as a `Mesh`, a dict or
             ``"data=8,tensor=2"``. No processes are needed, unless a size is -1.
         parallel: ``"ddp"`` (all on each rank), ``"zero1"`` (`ZeroRedundancyOptimizer`: its states divided), ``"zero2"``
@@ -178,7 +178,7 @@ def plan(
         room: the bytes of a device.
 
     Raises:
-        TorchError: (a `ValueError` too) an axis, a name or a size isn't known, or doesn't divide what it must.
+        TorchError: (a `ValueError` too) an axis, a name or a size is unknown, or doesn't divide what it must.
         TypeMismatch: (a `TypeError` too) no input is given, and the annotations of ``forward`` state no shape.
         Exception: raised by the model; torch's own as `TorchError`.
 

@@ -23,7 +23,7 @@ def fit(
     restarts: int = 0,
     storage: StrPath | None = None,
 ) -> T:
-    """Run ``train`` in as many processes as there are ``workers``, as torchrun would; gives what the first returns.
+    """Run ``train`` in ``workers`` processes, as torchrun would, and return the result of the first.
 
     ::
 

@@ -26,8 +26,8 @@ _API: Final[Any] = dist  # whose stubs lack its stores
 class TrainingWorker(Generic[B]):
     """One of several workers that train together: ``loss = await worker.train(batch)``.
 
-    Each holds a model and an optimizer. `train` computes gradients of a batch of one's own, averages them with those of
-    the others by one all-reduce, weighted by samples, and updates: afterwards all have the same parameters, which are
+    Each holds a model and an optimizer. `train` computes gradients of its own batch, averages them with those of the
+    other workers by one all-reduce, weighted by samples, and updates. Afterwards all have the same parameters, equal to
     those of one process with all batches as one. So all must be asked to train together::
 
         workers = await TrainingWorker.start(build, loss, count=2)
@@ -208,7 +208,7 @@ def _average_gradients(parameters: Sequence[torch.Tensor], loss: torch.Tensor, s
     total /= total[-1].item()
     *means, rest = total.split([*(p.numel() for p in parameters), len(there) + 2])
     for parameter, mean, share in zip(parameters, means, rest[1:-1], strict=True):
-        # what nobody's loss reaches no optimizer may touch
+        # an optimizer may not touch a parameter that no worker's loss reaches
         parameter.grad = mean.view_as(parameter).to(parameter.dtype) if share else None
     return float(rest[0])
 

@@ -50,9 +50,9 @@ def message(*patterns: str, first: bool = False) -> Callable[[Explain], Explain]
 def reason_for(failure: Failure) -> Reason | None:
     """The meaning of a failure, None if unknown.
 
-    The sentence is that of the rule which mypy asks too, if there is one for the operation and it objects. torch's own
-    message tells more at times (which index was out of range), so the hint is taken from what is made of that, unless
-    the rule refutes it.
+    If there is a rule for the operation and it objects, the sentence is that of the rule, as in mypy. At times torch's
+    own message tells more (which index was out of range), so the hint is taken from its explanation, unless the rule
+    refutes it.
     """
     told, ruled = _by_message(failure), _by_rule(failure)
     # where torch speaks of memory or of the graph, shapes are not what failed

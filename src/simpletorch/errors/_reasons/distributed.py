@@ -153,7 +153,7 @@ def _port_in_use(_f: Failure, m: re.Match[str]) -> Reason:
 def _environment(_f: Failure, m: re.Match[str]) -> Reason:
     return Reason(
         BackendError,
-        f"{m[1]} isn't set in the environment, from which init_process_group reads who takes part",
+        f"{m[1]} isn't set in the environment, from which init_process_group reads the processes",
         hint="start the program with torchrun, which sets it; or give rank, world_size and init_method",
     )
 

@@ -58,7 +58,7 @@ _NEVER_RAISE: Final = ("builtins.print", "builtins.id", "builtins.hasattr", "tim
 def watched(
     run: Interpreter, name: str, work: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    """What a model gives; where it doesn't know, the function may raise before it has changed anything."""
+    """The result of a model; if it is unknown, the function may raise before it has changed anything."""
     if name.startswith(_NEVER_RAISE):
         return work(run, args, kwargs)
     writes, heap = run.heap.writes, run.heap
@@ -87,7 +87,7 @@ def _is_unsure(value: Any) -> bool:
 
 
 def operator(run: Interpreter, name: str) -> Unknown:
-    """What an operator gives of values that no model is there for."""
+    """The unknown result of an operator on values without a model; it may raise."""
     guards.may_raise(run, guards.ANY)
     return run.unknown(f"what {name} gives")
 

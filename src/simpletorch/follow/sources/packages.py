@@ -4,7 +4,8 @@ Nothing of a library is run or imported; its files are read as the project's own
 statements count that bind a name which is asked for, in the order of the text. Models and stubs come first.
 
 A call into a library is a border (`Interpreter.border`): its mistakes are the caller's, where they are certain, and it
-has a budget of its own. What can't be followed is unknown, may raise, and may have changed what it could reach.
+has a budget of its own. Code that can't be followed has an unknown result, may raise, and may have changed any object
+that it can reach.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ _SECONDS_OF_CALL: Final = 2.5
 
 @final
 class _Definitions(Mapping[str, Callable[[], Value]]):
-    """What a library's file may bind, by name what works it out."""
+    """The names that a library's file may bind, each with the function that works it out."""
 
     def __init__(self, packages: Packages, run: Interpreter, module: _Module) -> None:
         self._packages, self._run, self._module = packages, run, module

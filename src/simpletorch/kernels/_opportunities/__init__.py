@@ -43,7 +43,7 @@ def opportunities(
         gpu: one of the table (`simpletorch.kernels.GPU` makes others).
         dtype: of all floats of the model and of its inputs; by default as they are.
         backward: the gradients too, of ``loss`` or else of all that the model gives.
-        loss: is called with what the model gives, and ``targets``.
+        loss: is called with the model's output, and ``targets``.
         targets: as ``inputs``.
         keywords: inputs by name.
 

@@ -1,8 +1,8 @@
 """One step of AdamW over any number of parameters, in place.
 
 torch has a fused one, which keeps the averages in the dtype of the parameter. Ours takes float32 averages beside
-bfloat16 parameters, and rounds these up or down by chance (`seed`), so that updates smaller than half a step of
-bfloat16 aren't lost: training in bfloat16 without a float32 copy of the weights.
+bfloat16 parameters and rounds the parameters stochastically (`seed`), so that updates smaller than half a step of
+bfloat16 aren't lost. This allows training in bfloat16 without a float32 copy of the weights.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def adamw_step(
         betas: the decay rates of the averages of gradients and of their squares, each from 0 to below 1.
         eps: added to the root of the average of squares.
         weight_decay: the decoupled weight decay: parameters are multiplied by ``1 - lr * weight_decay``.
-        seed: bfloat16 parameters are rounded by chance, which is decided by ``seed`` and ``step``.
+        seed: bfloat16 parameters are rounded stochastically, as decided by ``seed`` and ``step``.
 
     Raises:
         ValueError: the lists differ in length, ``step`` is less than 1, or a parameter is part of a graph.

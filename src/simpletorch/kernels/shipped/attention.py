@@ -1,7 +1,7 @@
 """Scaled dot-product attention: torch's backends behind one typed face.
 
-No kernel of our own: flash attention, cuDNN and the memory-efficient one are what torch has. What torch lacks is a name
-for the backend that runs and a reason when one can't: asked for by name, an impossible one ends in "No available
+No kernel of our own: flash attention, cuDNN and the memory-efficient one are what torch has. torch lacks a name for the
+backend that runs, and a reason when one can't. An impossible backend that is asked for by name ends in "No available
 kernel", with the reasons in warnings.
 """
 

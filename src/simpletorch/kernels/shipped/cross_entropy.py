@@ -1,4 +1,4 @@
-"""Cross entropy of logits and class numbers, the mean over what isn't ignored.
+"""Cross entropy of logits and class numbers, the mean over the targets that aren't ignored.
 
 torch has a fused one, which keeps the log-probabilities, as large as the logits, and in float16 and bfloat16 computes
 and keeps them in that precision. Ours keeps one number a row, computes in float32 whatever the logits are, and has the

@@ -1,7 +1,8 @@
-"""``residual + dropout(x)``, what follows attention and the feed-forward layer in a transformer.
+"""``residual + dropout(x)``, which follows attention and the feed-forward layer in a transformer.
 
-torch has no fused one; eager keeps a mask as large as ``x``. Here what is dropped is computed from a seed, forward and
-backward, so nothing is kept, and it is the same on every device: a run on a GPU can be repeated on the CPU.
+torch has no fused one; eager keeps a mask as large as ``x``. Here the dropped elements are computed from a seed,
+forward and backward, so nothing is kept, and they are the same on every device: a run on a GPU can be repeated on the
+CPU.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ def dropout_add(
         residual: added to the result, of the shape of ``x``.
         p: the chance that an element is dropped, in steps of 1/65536. Kept elements are scaled so that the mean stays.
         training: without it nothing is dropped.
-        seed: decides what is dropped. By default one is drawn from torch's generator, so `torch.manual_seed` does.
+        seed: decides which elements are dropped. By default one is drawn from torch's generator, so `torch.manual_seed`
+            does.
 
     Raises:
         ValueError: ``p`` isn't between 0 and 1.

@@ -1,8 +1,8 @@
 """Layer normalization over the last dim.
 
-torch has a fused one; ours keeps the input alone for the backward (mean and variance are computed again from the row
-that is in registers anyway), takes weights of another dtype than the input, and adds up their gradients in float32 in a
-fixed order: the same bits each time.
+torch has a fused one. Ours keeps only the input for the backward: mean and variance are computed again from the row
+that is in registers anyway. It takes weights of another dtype than the input. Their gradients are summed in float32 in
+a fixed order, so the bits are the same each time.
 """
 
 from __future__ import annotations

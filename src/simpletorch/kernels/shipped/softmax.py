@@ -1,7 +1,7 @@
 """Softmax of scaled scores over the last dim.
 
-torch has a fused softmax; ours has the scale (one over the temperature, or over the root of a head's size) inside,
-which in torch is a read and a write of its own, forward and backward. A row of up to 32,768 is read once.
+torch has a fused softmax. Ours includes the scale (one over the temperature, or over the root of a head's size), which
+in torch is another read and write in the forward and in the backward. A row of up to 32,768 is read once.
 """
 
 from __future__ import annotations

@@ -134,7 +134,7 @@ class BertSelfAttention(Module, Generic[D, H]):
 
 
 class BertOutputLayer(Module, Generic[I, D]):
-    """A linear layer whose result is added to what came before, and normalized: ``(B, T, I) -> (B, T, D)``."""
+    """A linear layer whose result is added to the residual, and normalized: ``(B, T, I) -> (B, T, D)``."""
 
     def __init__(self, in_features: Dim[I], dim: Dim[D], eps: float, dropout: float) -> None:
         super().__init__()
@@ -148,7 +148,7 @@ class BertOutputLayer(Module, Generic[I, D]):
 
 
 class BertAttention(Module, Generic[D, H]):
-    """Attention, added to what it read and normalized: ``(B, T, D) -> (B, T, D)``."""
+    """Attention, added to its input and normalized: ``(B, T, D) -> (B, T, D)``."""
 
     def __init__(self, config: BertConfig[V, L, D, H, K]) -> None:
         super().__init__()
@@ -251,7 +251,7 @@ class BertStates(_Body[V, L, D, H, K]):
         token_type_ids: Tensor[Int64, B, T] | None = None,
         position_ids: Tensor[Int64, B, T] | None = None,
     ) -> Tensor[Float, B, T, D]:
-        """The tokens' last states, of what `BertModel.forward` takes."""
+        """The tokens' last states, with the arguments of `BertModel.forward`."""
         return self._states(input_ids, attention_mask, token_type_ids, position_ids)
 
 
@@ -383,7 +383,7 @@ class BertForMaskedLM(Module, Generic[V, L, D, H, K]):
         token_type_ids: Tensor[Int64, B, T] | None = None,
         position_ids: Tensor[Int64, B, T] | None = None,
     ) -> Tensor[Float, B, T, V]:
-        """The scores, not normalized, of what `BertModel.forward` takes.
+        """The scores, not normalized, with the arguments of `BertModel.forward`.
 
         Args:
             input_ids, attention_mask, token_type_ids, position_ids: as for `BertModel.forward`.
@@ -419,7 +419,7 @@ class BertForSequenceClassification(Module, Generic[V, L, D, H, K]):
         token_type_ids: Tensor[Int64, B, T] | None = None,
         position_ids: Tensor[Int64, B, T] | None = None,
     ) -> Tensor[Float, B, K]:
-        """The scores, not normalized, of what `BertModel.forward` takes.
+        """The scores, not normalized, with the arguments of `BertModel.forward`.
 
         Args:
             input_ids, attention_mask, token_type_ids, position_ids: as for `BertModel.forward`.

@@ -1,4 +1,4 @@
-"""RMS normalization as Llama and T5 compute it: in float32, whatever the dtype of what comes in.
+"""RMS normalization as Llama and T5 compute it: in float32, whatever the dtype of the input.
 
 Zhang and Sennrich, Root Mean Square Layer Normalization, 2019.
 """

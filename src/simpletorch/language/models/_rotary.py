@@ -1,10 +1,10 @@
 """Rotary positions: how far each pair of values of a head turns at each place.
 
-Su et al., RoFormer: Enhanced Transformer with Rotary Position Embedding, 2021. Scaled for longer texts: "linear" as in
-Chen et al., Extending Context Window of Large Language Models via Positional Interpolation, 2023; "dynamic" and "yarn"
-as in Peng et al., YaRN: Efficient Context Window Extension of Large Language Models, 2023; "longrope" as in Ding et
-al., LongRoPE: Extending LLM Context Window Beyond 2 Million Tokens, 2024; "llama3" as in Grattafiori et al., The Llama
-3 Herd of Models, 2024.
+Su et al., RoFormer: Enhanced Transformer with Rotary Position Embedding, 2021. Scaled for longer texts: ``"linear"`` as
+in Chen et al., Extending Context Window of Large Language Models via Positional Interpolation, 2023. ``"dynamic"`` and
+``"yarn"`` are as in Peng et al., YaRN: Efficient Context Window Extension of Large Language Models, 2023.
+``"longrope"`` is as in Ding et al., LongRoPE: Extending LLM Context Window Beyond 2 Million Tokens, 2024. ``"llama3"``
+is as in Grattafiori et al., The Llama 3 Herd of Models, 2024.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class Rotary:
         error = as_also(TorchError, ValueError)
         kind = given.get("rope_type", "default")
         if kind not in _NUMBERS:
-            reason = f"rope_type is {kind!r}, but what is computed here is {', '.join(_NUMBERS)}"
+            reason = f"rope_type is {kind!r}, but this model computes {', '.join(_NUMBERS)}"
             raise error(reason, operation="Rotary", expected=tuple(_NUMBERS), got=kind)
         if given.get("partial_rotary_factor", 1.0) != 1.0:
             raise error("partial_rotary_factor is not 1: whole heads turn here", operation="Rotary")

@@ -34,9 +34,9 @@ _INDEXES: Final = ("model.safetensors.index.json", "pytorch_model.bin.index.json
 def load_weights(model: nn.Module, weights: Weights | None, *, new: Collection[str] = ()) -> None:
     """Load ``weights``, if there are any, into one of these models, strictly.
 
-    Beside the names of a state dict, these are understood: tied weights that are saved once; a prefix that a published
-    file of the model without its head doesn't have, or that one with its head has (``transformer.``, ``bert.``);
-    ``gamma`` and ``beta`` of older norms; buffers of older versions. Heads that the model hasn't are left out.
+    Beside the names of a state dict, these are understood: tied weights that are saved once; ``gamma`` and ``beta`` of
+    older norms; buffers of older versions. The prefix of a model with a head (``transformer.``, ``bert.``) may be
+    missing in the file, or be there for a model without a head. Heads that the model hasn't are left out.
 
     Args:
         model: one of `simpletorch.language.models`.

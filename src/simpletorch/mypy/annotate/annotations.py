@@ -90,7 +90,7 @@ class Annotations:
         }
 
     def hook(self, fullname: str) -> Hook | None:
-        """What analyses an annotation with this name at its head; None if only a generic class may have sizes there."""
+        """The hook for an annotation with this name at its head; None if only a generic class may have sizes there."""
         if fullname in self._hooks:
             return self._hooks[fullname]
         if fullname.startswith(f"{DTYPES_MODULE}."):

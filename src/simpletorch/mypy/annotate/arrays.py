@@ -1,4 +1,4 @@
-"""What jaxtyping's ``Float32[np.ndarray, "n 3"]`` says of an array, kept beside the type that mypy has for it.
+"""The sizes that jaxtyping's ``Float32[np.ndarray, "n 3"]`` states for an array, kept beside mypy's type for it.
 
 mypy itself takes such a note away where it joins two arrays with different ones (``a if flag else b``), also from the
 declarations of both: then their sizes aren't known.

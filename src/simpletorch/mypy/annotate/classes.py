@@ -240,7 +240,7 @@ _MADE_GENERIC: Final[Mapping[str, Callable[[ClassDefContext], None]]] = {
 
 
 def customizer(fullname: str) -> Callable[[ClassDefContext], None] | None:
-    """What to do with the class ``fullname`` while its MRO is made, or None."""
+    """The function that changes the class ``fullname`` while its MRO is made, or None."""
     if fullname in _MADE_GENERIC:
         return _MADE_GENERIC[fullname]
     if not fullname.startswith("torch."):

@@ -22,7 +22,7 @@ _DEFAULT: Final = "(default)"  # nothing that could be an attribute's name
 
 
 def noted_default(annotation: UnboundType, api: TypeAnalyzerPluginInterface, types: TypeTable) -> ExtraAttrs | None:
-    """What to add to the type of a parameter that has this annotation."""
+    """The default size of a parameter with this annotation, as an addition to its type."""
     analyzer = cast(Any, api).api
     definition = analyzer.scope.function
     if not isinstance(definition, FuncDef) or not isinstance(signature := definition.unanalyzed_type, CallableType):

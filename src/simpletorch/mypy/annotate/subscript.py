@@ -307,7 +307,7 @@ class Subscript:
         return var(name, scope_of(found))
 
     def named(self, name: str) -> TypeVarType | None:
-        """What a name means here; None for one that stands for no size that is known.
+        """The type variable that a name means here; None if it stands for no known size.
 
         At run time ``Tensor[Float32, N]`` and ``Float32[torch.Tensor, "N"]`` are one annotation, so a type variable
         that is bound around comes first.
@@ -318,7 +318,7 @@ class Subscript:
         return self.types.named(name, self._namespace())
 
     def rest_named(self, name: str) -> UnpackType:
-        """What ``*name`` means here; a type variable that is bound around comes first."""
+        """The variadic part that ``*name`` means here; a type variable that is bound around comes first."""
         bound = self._bound(TypeVarTupleType, name)
         if bound is not None:
             return UnpackType(bound)
@@ -329,8 +329,8 @@ class Subscript:
     def _may_name(self, star: str, name: str) -> bool:
         """Whether a name stands for a size: in a signature always, in the body if a parameter has it.
 
-        What only the result has is chosen in the body. An attribute has none: its sizes are not those of the method
-        that uses it. A name that is new in a body or in a module is bound to whatever is assigned.
+        A name that only the result has is chosen in the body. An attribute has none: its sizes are not those of the
+        method that uses it. A name that is new in a body or in a module is bound to whatever is assigned.
         """
         if self._in_class_body():
             return False

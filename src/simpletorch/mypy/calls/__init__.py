@@ -1,1 +1,1 @@
-"""What calls and attributes give."""
+"""The results of calls and attributes."""

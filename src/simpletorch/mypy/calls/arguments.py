@@ -1,4 +1,4 @@
-"""What a call is given: the arguments as the program writes them, and their types."""
+"""The arguments of a call, as the program writes them, and their types."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Arguments:
 
 
 def read_arguments(context: SignatureContext, method: str | None = None) -> Arguments:
-    """The arguments as the caller wrote them; for an operator, or a method that nobody wrote, as mypy passes them."""
+    """The arguments as the caller wrote them; for an operator or an implicit call of a method, as mypy passes them."""
     call = context.context
     passed = [node for nodes in context.args for node in nodes]
     if not isinstance(call, CallExpr) or any(node not in call.args for node in passed) or not _calls(call, method):

@@ -54,7 +54,7 @@ def by_owner(fullname: str) -> AttributeHook | None:
 
 
 def _of_module(name: str, context: AttributeContext, types: TypeTable) -> Type:
-    """What is not declared in the module's class."""
+    """The type of an attribute that the module's class doesn't declare."""
     found = containers.attribute(name, context) or modules.attribute(name, context, types)
     return computed_attributes.attribute(name, context, found)
 

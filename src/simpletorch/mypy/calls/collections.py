@@ -18,7 +18,7 @@ __all__ = ["METHODS"]
 
 
 def _put(context: MethodSigContext, types: TypeTable) -> FunctionLike:
-    """``skips.append(layer(x))``, where nobody knows what ``layer`` gives, after ``skips = [x]``."""
+    """``skips.append(layer(x))``, where the result of ``layer`` is unknown, after ``skips = [x]``."""
     receiver = get_proper_type(context.type)
     if not isinstance(receiver, Instance) or not any(is_tensor(part) for a in receiver.args for part in walk(a)):
         return context.default_signature

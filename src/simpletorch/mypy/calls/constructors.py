@@ -74,7 +74,7 @@ def _is_ours(call: object) -> bool:
 
 
 def _given(context: FunctionSigContext, reader: CallReader) -> Iterator[tuple[str, Value]]:
-    """The arguments by name. What may come out of ``*args`` or ``**kwargs`` is not known."""
+    """The arguments by name. Values from ``*args`` or ``**kwargs`` are unknown."""
     call = context.context
     spread: set[Expression] = set()
     names: dict[Expression, str | None] = {}
@@ -94,7 +94,7 @@ def _given(context: FunctionSigContext, reader: CallReader) -> Iterator[tuple[st
 
 
 def _value(node: Expression, reader: CallReader) -> Value:
-    """What an argument may be. Layers of installed packages have sizes where these are written as numbers."""
+    """The value of an argument, if there is only one. Layers of installed packages have only sizes that are numbers."""
     if isinstance(node, _COMPUTED) and not _is_constant(node) and is_of_others(reader.api):
         return ANYTHING
     options = reader.alternatives(node)

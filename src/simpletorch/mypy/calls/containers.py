@@ -91,7 +91,7 @@ class _Contents:
         return get_proper_type(self.checker.lookup_type_or_none(node) or self.reader.type_of(node))
 
     def held(self, typ: Type, parameters: bool) -> Type | None:
-        """What becomes of a value in the container; None if it is nothing that is known."""
+        """The type that a value has in the container; None if it is not known."""
         typ = get_proper_type(typ)
         if parameters:
             return self._as_parameter(typ)
@@ -129,7 +129,7 @@ class _Contents:
         return UnpackType(self.types.tuple_(layer))
 
     def element(self, typ: ProperType) -> Type:
-        """What iterating over a type gives."""
+        """The type of the items when iterating over a type."""
         iterable = self.types.info("typing.Iterable")
         if isinstance(typ, TupleType):
             return join_type_list(list(typ.items)) if typ.items else any_type()
@@ -160,7 +160,7 @@ class _Contents:
         return any_type() if info.fullname in _PARAMETERS else self.types.instance(MODULE) or any_type()
 
     def common(self, info: TypeInfo, layers: Sequence[Type]) -> Type:
-        """What all items have in common, as loops see them."""
+        """The join of all items, as loops see them."""
         flat = [repeated(t) or get_proper_type(t) for t in layers]
         known = {a for t in flat if isinstance(t, Instance) for a in t.args}
         joined = get_proper_type(join_type_list(flat)) if flat else None
@@ -292,7 +292,7 @@ def _receiver(context: Place) -> Expression | None:
 
 
 def _grown(receiver: Instance, place: Expression, past: History, contents: _Contents) -> Instance:
-    """What a variable holds that is only added to: exactly, or what all additions have in common."""
+    """The contents of a variable that is only added to: exact, or the join of all additions."""
     info, parameters = receiver.type, receiver.type.fullname in _PARAMETERS
     line = contents.context.context.line
     if past.is_straight and info.fullname in DICTS:

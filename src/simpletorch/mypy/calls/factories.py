@@ -79,7 +79,7 @@ def _as_face(made: Value | Report, face: Instance, dtype: DType | None) -> Value
 
 
 def _gradual(face: Instance, types: TypeTable) -> Instance:
-    """What a factory gives of which nothing else is known."""
+    """The result of a factory about which nothing else is known."""
     target = {OUR_PARAMETER: PARAMETER}.get(face.type.fullname, face.type.fullname)
     info = types.info(target if target in (PARAMETER, *DEVICE_TENSORS) else TENSOR) or face.type
     gradual = types.any_tensor()

@@ -85,7 +85,7 @@ Nearly all functions are such, and to go through a signature of many arguments t
 
 @dataclass
 class _Contents:
-    """What matters in a signature: names of jaxtyping strings, and whether there are expressions over sizes."""
+    """The relevant parts of a signature: names of jaxtyping strings, and whether it has expressions over sizes."""
 
     named: dict[TypeVarId, TypeVarLikeType] = field(default_factory=dict)
     has_expression: bool = False
@@ -397,7 +397,7 @@ class _Call:
         return self._loosen_expressions(i, formal)
 
     def _value(self, i: int, node: Expression) -> Value:
-        """What is known of an argument; of an array, as the tensor over it.
+        """The known value of an argument; for an array, the tensor over it.
 
         Where both sides are NumPy's own types, mypy compares them.
         """
@@ -612,7 +612,7 @@ def _states_a_call(formal: Type) -> TypeGuard[Instance]:
 
 
 def _kind_of(info: ErrorInfo) -> Kind:
-    """What is wrong, of a message of ours."""
+    """The kind of mistake that a message of ours reports."""
     return "dtype" if info.code is not None and info.code.code == "tensor-dtype" else "shape"
 
 

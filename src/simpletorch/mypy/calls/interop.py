@@ -40,7 +40,7 @@ def _call(given: ProperType, node: Expression) -> CallableType | None:
     """The call that a function, a protocol or the alias of a ``Callable`` states."""
     if isinstance(node, RefExpr) and isinstance(node.node, TypeAlias):
         target = get_proper_type(node.node.target)
-        # an alias's variables belong to nobody: here to the call
+        # an alias's variables have no owner: here it is the call
         return target.copy_modified(variables=node.node.alias_tvars) if isinstance(target, CallableType) else None
     if not isinstance(given, CallableType):
         return None

@@ -66,7 +66,7 @@ def called_with(
 
 
 def chain(layers: Sequence[Type], given: Type, context: Context, api: CheckerPluginInterface) -> Type | None:
-    """What comes out at the end; None if that depends on how many layers there are."""
+    """The type after the last layer; None if it depends on the number of layers."""
     for layer in layers:
         if (kind := repeated(layer)) is not None:
             once = called(kind, given, context, api)

@@ -1,4 +1,4 @@
-"""What a `DataLoader` gives: the type of a sample with the batch in front of every tensor in it."""
+"""The batches of a `DataLoader`: the type of a sample with the batch dim in front of every tensor in it."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def _sample_of(dataset: Type, types: TypeTable) -> Type:
 
 
 def _batched(sample: Type, size: Type, types: TypeTable) -> Type:
-    """What `simpletorch.data.collate` makes of samples of this type."""
+    """The type that `simpletorch.data.collate` makes of samples of this type."""
     sample = get_proper_type(sample)
     match sample:
         case TupleType(items=items):
@@ -205,7 +205,7 @@ def _dataclass(sample: Instance, size: Type, types: TypeTable) -> Type:
 
 
 def _declared(sample: Instance) -> dict[str, Type]:
-    """What a dataclass says of its fields."""
+    """The types that a dataclass declares for its fields."""
     attributes: dict[str, Type] = {}
     for info in reversed(sample.type.mro):
         for name in info.metadata.get("dataclass", {}).get("attributes", ()):

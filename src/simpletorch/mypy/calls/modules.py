@@ -149,7 +149,7 @@ def _has_more(forward: CallableType, context: MethodSigContext) -> bool:
 
 
 def _of_any_sizes(forward: CallableType) -> CallableType:
-    """What a model of transformers gives for arguments of its own, as ``logits_to_keep=1``: in unknown sizes."""
+    """The result of a model of transformers for arguments of its own (``logits_to_keep=1``): of unknown sizes."""
     result = get_proper_type(forward.ret_type)
     assert isinstance(result, Instance)
     return forward.copy_modified(ret_type=result.copy_modified(args=[any_type() for _ in result.args]))
@@ -219,7 +219,7 @@ def _call_wrapped(receiver: Instance, wrapper: TypeInfo, context: MethodSigConte
 
 
 def _stated(receiver: Instance, context: MethodSigContext) -> CallableType | None:
-    """What ``Module[In, Out]`` says, where ``forward`` doesn't."""
+    """The signature that ``Module[In, Out]`` states, where ``forward`` doesn't."""
     info = next((i for i in receiver.type.mro if i.fullname == OUR_MODULE), None)
     args = () if info is None else map_instance_to_supertype(receiver, info).args
     if len(args) != 2 or all(isinstance(get_proper_type(a), AnyType) for a in args):
@@ -312,7 +312,7 @@ def _forward_type(receiver: Instance) -> FunctionLike | None:
 
 
 def _forward_result(receiver: Instance) -> Type:
-    """What torch's own annotation says that ``forward`` returns."""
+    """The result type in torch's own annotation of ``forward``."""
     forward = _forward_type(receiver)
     if isinstance(forward, CallableType):
         return forward.ret_type

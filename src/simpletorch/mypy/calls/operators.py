@@ -78,7 +78,7 @@ def with_dtypes(signature: CallableType, context: FunctionSigContext, types: Typ
 
 
 def _widened(dtype: Type, types: TypeTable) -> Type:
-    """What a loss is computed in: float32 whatever the scores are, float64 in float64."""
+    """The dtype in which a loss is computed: float64 for float64 scores, float32 for all others."""
     dtype = get_proper_type(dtype)
     if not isinstance(dtype, Instance) or dtype.type.name in _KINDS or dtype.type.name == "Float64":
         return dtype if isinstance(dtype, Instance) and dtype.type.name == "Float64" else any_type()

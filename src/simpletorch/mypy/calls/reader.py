@@ -105,7 +105,7 @@ class CallReader:
     def values_of(self, typ: Type, node: Expression | None) -> list[Value]:
         """The values of an expression of this type, item by item for a union; one with a gradual member is gradual.
 
-        What a loop assigns in each round has as many sizes as there are rounds: only what all have in common counts.
+        A variable that a loop assigns has as many sizes as there are iterations, so only their join counts.
         """
         typ = get_proper_type(typ)
         if not isinstance(typ, UnionType):
@@ -166,7 +166,7 @@ class CallReader:
 
 
 def gradual(default: Type, types: TypeTable) -> Type:
-    """What a call gives after an error: torch's own type, or an unknown tensor, so that nothing cascades."""
+    """The result of a call after an error: torch's own type, or an unknown tensor, so that there is no cascade."""
     if isinstance(get_proper_type(default), AnyType):
         return types.any_tensor() or default
     return default
@@ -223,13 +223,13 @@ def _is_hashable(value: Value) -> bool:
 
 
 def _of_any_float(name: str, positional: Sequence[Value], named: dict[str, Value]) -> Value | Report:
-    """What torch says of an operation whose operands autocast may have cast."""
+    """torch's answer for an operation whose operands autocast may have cast."""
     found: Value | Report = ask_torch(name, positional, named)
     return found if isinstance(found, Report) else any_float(found)
 
 
 def _infer(name: str, positional: Sequence[Value], named: dict[str, Value]) -> Value | Report:
-    """What the rule says; kept where no size has a variable in it, as in most calls."""
+    """The rule's answer; cached where no size has a variable in it, as in most calls."""
     if all(map(_is_constant, positional)) and all(map(_is_constant, named.values())):
         return _inferred(name, *cast(Sequence[Any], positional), **cast(dict[str, Any], named))
     return infer(name, positional, named)
@@ -250,7 +250,7 @@ def _inferred(name: str, /, *positional: Value, **named: Value) -> Value | Repor
 
 
 def _result(name: str, reader: CallReader, combinations: Combinations | None, context: SignatureContext) -> Type:
-    """What the rule says that a call gives, or torch itself where there is no rule."""
+    """The result type of a call by its rule, or by torch itself where there is no rule."""
     declared = context.default_signature.ret_type
     if combinations is None:
         return declared
@@ -302,7 +302,7 @@ def method_rule(method: str, context: MethodSigContext, types: TypeTable) -> Cal
 
 
 def _is_optional(context: MethodSigContext) -> bool:
-    """Whether something is compared with what may be None: nobody means None who writes ``ids == config.pad_token_id``.
+    """Whether an operand may be None: in ``ids == config.pad_token_id`` the author doesn't mean to compare with None.
 
     mypy asks for each member of a union; for None it would say that the answer is a bool.
     """
@@ -339,7 +339,7 @@ def _has_key(index: Value) -> bool:
 
 
 def _made_untyped(context: FunctionContext, types: TypeTable) -> Type:
-    """What ``_add_docstr(_linalg.linalg_inv, "…")`` gives: a function of unknown signature instead of Any.
+    """The result of ``_add_docstr(_linalg.linalg_inv, "…")``: a function of unknown signature instead of Any.
 
     torch defines ``torch.linalg``, ``torch.fft`` and ``torch.special`` so, from extension modules without stubs, and
     ``torch.unique`` with ``boolean_dispatch``. A callee of type Any would never reach a hook; this one does, under

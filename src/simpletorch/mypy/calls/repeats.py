@@ -1,5 +1,7 @@
-"""What was answered a moment ago. mypy asks about one call several times: for each variant of an overload, for an
-argument with and without the type that is expected of it, and again for the call around it.
+"""The latest answers, kept for a moment.
+
+For one call, mypy asks several times: for each variant of an overload, for an argument with and without its expected
+type, and again for the call around it.
 
 As in mypy's own cache of expressions, an answer holds while nothing more is known of any variable. One that said
 something isn't kept, since mypy drops what is said while it tries a call.
@@ -23,7 +25,7 @@ _Given: TypeAlias = tuple[Type | None, ...]
 
 
 class _Moment:
-    """What was answered since mypy last learnt something of a variable."""
+    """The answers since mypy last learnt something about a variable."""
 
     binder: object = None
     version: int = -1
@@ -70,7 +72,7 @@ def once_at(place: Place, question: str, given: _Given, work: Callable[[], Type]
 
 
 def given_types(context: FunctionSigContext | MethodSigContext) -> _Given:
-    """What mypy passes: the receiver's type, and those of operands that it puts in for expressions."""
+    """The types that mypy passes: the receiver's, and those of operands that it puts in for expressions."""
     receiver = context.type if isinstance(context, MethodSigContext) else None
     operands = [_type(node) for nodes in context.args for node in nodes]
     return (receiver, context.default_signature.ret_type, *operands)

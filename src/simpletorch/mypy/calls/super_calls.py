@@ -1,13 +1,13 @@
 """Subclasses of torch's modules: ``super().forward(x)``, and what their ``__init__`` makes.
 
-mypy asks no hook about a call of ``super()``. But it tells of a class before it checks the body, and there the call
-becomes one of the base class on the same object, ``cast(nn.Sequential, self).forward(x)``, which means the same and
-which the hooks are asked about.
+mypy asks no hook about a call of ``super()``. But the hook of a class runs before its body is checked. There the call
+becomes one of the base class on the same object, ``cast(nn.Sequential, self).forward(x)``. It means the same, and mypy
+asks hooks about it.
 
 mypy checks most functions after the top level of a file, but those that define attributes before it. An ``__init__``
-that only calls ``super().__init__(...)`` or ``self.register_buffer(...)`` defines just as much for us. mypy is told so
-when it has analysed all names: told before, it would analyse the body again with each deferral of the top level (a
-forward reference, a circle of imports), and forget the names that the body defines.
+that only calls ``super().__init__(...)`` or ``self.register_buffer(...)`` defines just as much for us. The plugin tells
+mypy so after it has analysed all names. If told before, mypy would analyse the body again with each deferral of the top
+level (a forward reference, a circle of imports), and forget the names that the body defines.
 """
 
 from __future__ import annotations

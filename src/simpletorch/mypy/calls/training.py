@@ -42,7 +42,7 @@ _LOADERS: Final = ("loader", "validation")
 
 @dataclass(frozen=True)
 class _Setting:
-    """What decides where the items of a batch go."""
+    """The settings that decide where the items of a batch go."""
 
     loss: Expression | None
     target: str | None
@@ -140,7 +140,7 @@ def _check(context: SignatureContext, setting: _Setting | None) -> None:
 
 
 def _of_trainer(context: SignatureContext) -> _Setting | None:
-    """What was given to the trainer whose method this is; None if it isn't known, or has a step of its own."""
+    """The settings of the trainer whose method this is; None if they aren't known, or it has a step of its own."""
     match context.context:
         case CallExpr(callee=MemberExpr(expr=trainer)):
             made = constant(trainer, cast(Any, context.api).tree) if isinstance(trainer, NameExpr) else trainer
@@ -160,7 +160,7 @@ def _setting(given: Mapping[str | None, Expression]) -> _Setting | None:
 
 
 def _batch(loader: Expression, target: str | None, api: CheckerPluginInterface) -> _Batch | None:
-    """What goes where of the loader's batches; None if that isn't known."""
+    """The inputs and the target in the loader's batches; None if they aren't known."""
     batch = _item(loader, api)
     if target is not None:
         named = {} if batch is None else dict(named_items(batch))
@@ -171,7 +171,7 @@ def _batch(loader: Expression, target: str | None, api: CheckerPluginInterface) 
 
 
 def _item(loader: Expression, api: CheckerPluginInterface) -> ProperType | None:
-    """What iterating gives; None if that isn't known."""
+    """The type of the items when iterating; None if it isn't known."""
     typ = get_proper_type(type_of(loader, api))
     if not isinstance(typ, Instance | TupleType):
         return None
@@ -188,7 +188,7 @@ def _call(
     name: str,
     api: CheckerPluginInterface,
 ) -> Type | None:
-    """What the model gives for such a batch, whose mistakes are reported; None if it doesn't take it."""
+    """The model's output for such a batch, with its mistakes reported; None if the model doesn't take the batch."""
     what = "batches" if name == "loader" else "validation batches"
     inputs: list[Expression] = [TempNode(item, context=loader) for item in batch.inputs]
     named = {name: TempNode(item, context=loader) for name, item in batch.named.items()}

@@ -1,4 +1,4 @@
-"""What takes a module and gives one that is called in the same way: ``torch.compile``, DDP, conversions.
+"""Functions that take a module and return one that is called in the same way: ``torch.compile``, DDP, conversions.
 
 And what is spread over processes as it was: ``DTensor``, with the dtype and the shape of the whole.
 """

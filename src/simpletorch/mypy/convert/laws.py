@@ -1,4 +1,4 @@
-"""What is known of a distribution: ``Normal[Float32, 3, 5]`` has samples of that dtype and shape, batch before event.
+"""Distributions as types: the samples of ``Normal[Float32, 3, 5]`` have that dtype and shape, batch before event.
 
 Source: https://docs.pytorch.org/docs/stable/distributions.html
 """
@@ -73,11 +73,11 @@ class Law:
         return without(self.shape, self.rank)
 
     def sample(self, sizes: tuple[Item, ...]) -> TensorType:
-        """What ``sample(sizes)`` gives."""
+        """The result of ``sample(sizes)``."""
         return TensorType(joined(sizes, self.shape), INT64 if self.of_indices else self.dtype)
 
     def probability(self, value: TensorType) -> TensorType:
-        """What ``log_prob(value)`` gives.
+        """The result of ``log_prob(value)``.
 
         Raises:
             Mismatch: the value doesn't broadcast with a sample.
@@ -87,7 +87,7 @@ class Law:
         return TensorType(without(common, self.rank), self.dtype if plain or value.dtype == self.dtype else None)
 
     def summary(self) -> TensorType:
-        """What ``entropy()`` gives."""
+        """The result of ``entropy()``."""
         return TensorType(self.batch, self.dtype)
 
 
@@ -107,7 +107,7 @@ def joined(sizes: tuple[Item, ...], shape: Shape) -> Shape:
 
 
 def law_of(typ: ProperType, lifter: Lifter) -> Law | None:
-    """What a type says of a distribution; None if it is none that is known."""
+    """The distribution that a type describes; None if it is unknown."""
     if not isinstance(typ, Instance):
         return None
     for info in typ.type.mro:

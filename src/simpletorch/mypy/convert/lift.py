@@ -51,7 +51,7 @@ def is_tensor(typ: Type) -> bool:
 
 
 def scope_of(variable: TypeVarType | TypeVarTupleType) -> str:
-    """What tells this variable apart from another of the same name; jaxtyping's names are one in a function."""
+    """A text that tells this variable from another of the same name; jaxtyping's names are one in a function."""
     if is_named(variable):
         return NAMED_SCOPE
     return f"{variable.id.namespace}:{variable.id.raw_id}"
@@ -108,8 +108,8 @@ def _accumulate(dims: tuple[Dim, ...], start: int, combine: Callable[[Dim, Dim],
 class Lifter:
     """Reads types as they are written, wherever that is: every variable counts, and nothing is known of it.
 
-    It remembers which mypy variable each size variable is, so that answers can be lowered again. What stands at a place
-    of a program is read with a `PlaceLifter`.
+    It remembers which mypy variable each size variable is, so that answers can be lowered again. For a type at a place
+    of a program, use a `PlaceLifter`.
     """
 
     def __init__(self, types: TypeTable) -> None:
@@ -124,7 +124,7 @@ class Lifter:
     # -- dims and shapes ----------------------------------------------------------------------------------------
 
     def dim(self, typ: Type) -> Dim:
-        """A type in the place of a dim. What is no size is unknown."""
+        """A type in the place of a dim. A type that is no size is unknown."""
         typ = get_proper_type(typ)
         match typ:
             case LiteralType(value=bool()):
@@ -208,7 +208,7 @@ class Lifter:
         )
 
     def value(self, typ: Type) -> Value:
-        """What is known of a value of this type."""
+        """The known facts about an object of this type, as a value."""
         typ = get_proper_type(typ)
         match typ:
             case LiteralType(value=str(member), fallback=Instance(type=info)) if info.is_enum:

@@ -1,11 +1,11 @@
 """Operations without a rule: torch itself is asked, on its ``meta`` device, which computes shapes and no data.
 
 A size variable has no number, so the operation runs several times with distinct primes for the variables, small ones
-and large ones; a size of the result counts as known when one polynomial in the variables explains every run. What torch
-refuses in any run stays unknown: without a rule there is no sentence that would tell a user why.
+and large ones. A size of the result is known if one polynomial in the variables explains every run. If torch refuses
+the operation in any run, the result is unknown: without a rule there is no sentence that would tell a user why.
 
-Only ATen operations that change none of their arguments are run, so that nothing in a checked program can make the
-checker write a file or change a setting. torch is imported on the first such call, once.
+Only ATen operations that change none of their arguments are run, so that a checked program can't make the checker write
+a file or change a setting. The first such call imports torch.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def may_ask(fullname: str) -> bool:
 
 
 def ask_torch(name: str, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
-    """What the operation of this public name gives; `ANYTHING` unless every argument is known."""
+    """The result of the operation with this public name; `ANYTHING` unless every argument is known."""
     given: list[Value] = [*args, *kwargs.values()]
     if not any(_has_tensor(v) for v in given) or not all(_is_known(v) for v in given):
         return ANYTHING

@@ -1,4 +1,4 @@
-"""What is known at one place of a program: the sizes of the functions around it, what was stated of them, constants."""
+"""Known facts at one place of a program: the sizes of the functions around it, statements about them, constants."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class PlaceLifter(Lifter):
 
     @property
     def facts(self) -> Facts:
-        """What the program has stated of sizes; read when it is first asked for."""
+        """The facts that the program states about sizes, read on first use."""
         if self._facts is None:
             self._facts = NO_FACTS  # while they are read themselves
             self._facts = facts_at(self._line, self._api, self.value)
@@ -108,7 +108,7 @@ class PlaceLifter(Lifter):
         return self._scopes
 
     def expression(self, node: Expression, type_of: Callable[[Expression], Type]) -> Value:
-        """What is known of an expression: displays, slices and constants are read item by item, the rest by type."""
+        """The known value of an expression: displays, slices and constants are read item by item, the rest by type."""
         # most are names and numbers; to try the patterns below one after the other would take ten times as long
         if isinstance(node, NameExpr | MemberExpr):
             return self._reference(node, type_of)
@@ -156,7 +156,7 @@ class PlaceLifter(Lifter):
         return self._name(node, type_of)
 
     def _arithmetic(self, node: OpExpr, type_of: Callable[[Expression], Type]) -> Value:
-        """``4 * hidden``, which mypy itself takes to be any int, and ``[3] + [1] * 2``, of which it counts no items."""
+        """``4 * hidden``, which is any int to mypy itself, and ``[3] + [1] * 2``, whose items mypy doesn't count."""
         typ = get_proper_type(type_of(node))
         value = self.value(typ)
         if value is not UNKNOWN and not (isinstance(typ, Instance) and typ.type.fullname in names.SAME_ITEMS):
@@ -232,7 +232,7 @@ class PlaceLifter(Lifter):
 
 
 class _StatedAt:
-    """What the program has stated before a place, read where sizes with variables are compared: nearly nowhere."""
+    """The facts stated before a place, read only where sizes with variables are compared, which is rare."""
 
     __slots__ = ("_facts", "_place", "_types")
 

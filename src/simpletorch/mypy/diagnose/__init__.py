@@ -1,1 +1,1 @@
-"""What is said, and what isn't."""
+"""Which errors are reported, and which are dropped."""

@@ -38,7 +38,7 @@ def as_callables(pair: tuple[str, str], line: int, api: CheckerPluginInterface) 
 
 
 def _callbacks(name: str, checker: Any) -> Iterator[CallableType]:
-    """What a call of the protocols with this name looks like: messages have the short name alone."""
+    """The calls that protocols with this name describe: messages have the short name alone."""
     *module, short = name.rsplit(".", 1)
     if not short.isidentifier():
         return

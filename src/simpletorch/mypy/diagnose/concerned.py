@@ -1,4 +1,4 @@
-"""What a message of mypy's is about: the expressions at its place, and the messages before it."""
+"""The subject of a message of mypy's: the expressions at its place, and the messages before it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _TWICE: Final = re.compile(r"\b([\w.]+(?:\[[\w., |]*\])?) \| \1(?![\w.\[])")
 def is_repeated(file: str, info: ErrorInfo, api: CheckerPluginInterface) -> bool:
     """Whether mypy has said the same of another size: of a union of tensors it asks for one after the other.
 
-    What it says twice on a line in the same words, it prints once; so the column doesn't count here either.
+    A message that mypy repeats on a line in the same words is printed once, so the column doesn't count here either.
     """
     recorded = api.msg.errors.error_info_map.get(file, [])
     before = [o.message for o in recorded if o.line == info.line and o.code == info.code and o.message != info.message]
@@ -171,7 +171,7 @@ def at_line(tree: MypyFile, line: int) -> Sequence[Statement | Expression]:
 
 
 class _Lines:
-    """What is on the lines of a file. Of most functions mypy says nothing, and they aren't gone through."""
+    """The expressions and statements on each line of a file. Functions without messages aren't read."""
 
     def __init__(self, tree: MypyFile) -> None:
         self._parts: dict[int, list[Statement]] = defaultdict(list)

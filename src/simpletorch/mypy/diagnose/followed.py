@@ -1,4 +1,4 @@
-"""What following a file finds (`simpletorch.follow`), said by mypy.
+"""The findings of following a file (`simpletorch.follow`), reported by mypy.
 
 mypy asks no plugin as it begins to check a file, so the first hook of a file does it; one without hooks has no tensors.
 The findings are errors of the module's top level. The daemon may check that again and drop them without a new tree, so
@@ -58,7 +58,7 @@ class _Said:
 
 @dataclass(frozen=True)
 class _Known:
-    """What following a file found, the state of each file that was read for it, and a digest of what it imports."""
+    """The findings in a file, the state of each file that was read for it, and a digest of its imports."""
 
     found: Sequence[Finding]
     files: Mapping[str, tuple[int, int]]
@@ -98,7 +98,7 @@ class Follower:
             self._ignored[path] = [use for s in found if not s.infos for use in _uses(errors, path, s.finding)]
 
     def _found(self, path: str, kind: Kind) -> Sequence[Finding]:
-        """What is found. The daemon reads each file with errors again for each edit of any other."""
+        """The findings in a file. The daemon reads each file with errors again for each edit of any other."""
         if not self._is_daemon:
             return self._follow(path, kind)[0]
         imported, known = Reading().by(path), self._known.get(path)
@@ -152,7 +152,7 @@ def _is_ignored(errors: Errors, file: str, info: ErrorInfo) -> bool:
 
 
 def _take_back(errors: Errors, path: str, said: _Said) -> None:
-    """What mypy says itself counts instead."""
+    """Remove our findings, and restore the errors of mypy's that they had replaced."""
     recorded = errors.error_info_map.setdefault(path, [])
     recorded[:] = [info for info in recorded if not any(info is other for other in said.infos)] + said.replaced
     if not recorded:

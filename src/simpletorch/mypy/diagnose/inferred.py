@@ -185,7 +185,7 @@ def put(place: Expression, typ: Type, checker: Any) -> bool:
 
 
 def _places(statements: Iterable[Statement], line: int) -> Iterator[tuple[Expression, bool]]:
-    """What a statement puts something into, and whether that is a list which grows."""
+    """The targets of a statement, and whether each is a list that grows."""
     for s in statements:
         if not s.line <= line <= (s.end_line or s.line):
             continue
@@ -224,8 +224,8 @@ def is_unsettled(value: object, tree: MypyFile, *, across_methods: bool = False)
     Args:
         value: the expression.
         tree: the file.
-        across_methods: only if these places are in more than one method. What one method does in its branches makes a
-            union of modules (see `unite_modules`).
+        across_methods: only if these places are in more than one method. Assignments in the branches of one method make
+            a union of modules (see `unite_modules`).
     """
     methods = _unsettled(tree).get(cast(Expression, value), 0)
     return methods > 1 if across_methods else methods > 0
@@ -260,7 +260,7 @@ def _is_attribute(place: Expression) -> bool:
 
 
 def _targets(s: AssignmentStmt) -> Iterable[tuple[Expression, Expression]]:
-    """What is assigned to, and with what; ``a, b = f()`` gives both the whole."""
+    """The targets of an assignment with their values; ``a, b = f()`` gives both the whole."""
     if not any(isinstance(lvalue, TupleExpr) for lvalue in s.lvalues):
         return [(lvalue, s.rvalue) for lvalue in s.lvalues]
     return _unpacked(s)

@@ -26,7 +26,7 @@ __all__ = ["Misfits"]
 
 @dataclass
 class Misfits:
-    """What can be said of the arguments of one call: where each size comes from, and which values there are."""
+    """The facts for messages about the arguments of one call: where each size comes from, and the values."""
 
     name: str
     signature: CallableType
@@ -51,7 +51,7 @@ class Misfits:
         return {n: f"{value}{wanted if n == name else ''}" for n, value in self.operands.items()}
 
     def of_tensor(self, name: str, pattern: TensorType, value: TensorType, clash: Clash) -> str:
-        """What is wrong with a tensor's shape."""
+        """A sentence about a wrong shape."""
         if clash.rest is not None:
             rest, before, now = clash.rest
             return rest_differs(str(rest.name), name, now.items, before.items)
@@ -66,7 +66,7 @@ class Misfits:
         return self.of_size(what, clash)
 
     def of_size(self, what: str, clash: Clash) -> str:
-        """What is wrong with a size."""
+        """A sentence about a wrong size."""
         own = {v.id for v in self.signature.variables}
         is_open = not isinstance(clash.expected, str) and any(
             self.lifter.variables[v].id in own for v in variables(clash.expected)

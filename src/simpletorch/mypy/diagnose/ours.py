@@ -1,9 +1,10 @@
-"""What mypy alone knows nothing of: there its own complaints aren't ours to cause.
+"""Code that is untyped to mypy alone: the plugin must not cause complaints of mypy's there.
 
 torch says ``Any`` of what a module gives, and many of its functions have no annotation. Where the plugin knows more,
 mypy has more to complain of: ``y = self.proj(x)`` makes a tensor of ``y``, and ``y.reshape(-1, self.heads)`` is then an
-error because ``heads`` may be None. That is no mistake of sizes, and nobody asked for it. So what mypy says of an
-expression whose type is our doing is dropped, unless it is about sizes or dtypes, or a name that nothing has.
+error because ``heads`` may be None. That is no mistake about sizes, and users didn't ask for that check. So what mypy
+says of an expression whose type is our doing is dropped, unless it is about sizes or dtypes, or a name that nothing
+has.
 """
 
 from __future__ import annotations
@@ -103,7 +104,7 @@ def is_ours_to_cause(info: ErrorInfo, api: CheckerPluginInterface) -> bool:
 
 
 def _taken_for_none(tree: MypyFile, line: int) -> Iterator[Expression]:
-    """What is None on a line: ``if net.head is None`` is around it. mypy alone doesn't look there if it never is."""
+    """Expressions that are None on a line inside ``if net.head is None``; mypy alone may take that for unreachable."""
     return (e for first, last, e in _none_blocks(tree) if first <= line <= last)
 
 
@@ -177,7 +178,7 @@ class _Reader:
         )
 
     def is_ours(self, e: Expression) -> bool:
-        """Whether mypy alone would say that it is Any, or a module of which it knows no more."""
+        """Whether mypy alone would infer Any, or a module without further knowledge."""
         if e in self.seen:
             return False
         self.seen.add(e)
@@ -325,7 +326,7 @@ def _gives_any(typ: Type | None) -> bool:
 
 
 class _Source(NamedTuple):
-    """What a variable is given."""
+    """A value that a variable is assigned."""
 
     value: Expression
     line: int
@@ -337,7 +338,7 @@ class _Source(NamedTuple):
 
 @once_a_tree
 def _sources(tree: MypyFile) -> Mapping[object, list[_Source]]:
-    """What variables are given, and the attributes of ``self`` by class and name."""
+    """The values that are assigned to variables, and to the attributes of ``self`` by class and name."""
     found: dict[object, list[_Source]] = defaultdict(list)
     _collect(tree.defs, None, found)
     return found
@@ -355,7 +356,7 @@ def _collect(statements: Iterable[Statement], owner: TypeInfo | None, found: dic
 
 
 def _gifts(s: Statement) -> list[tuple[Expression, Expression, bool]]:
-    """What gets something, what it gets, and whether that is an item of it."""
+    """The targets of a statement, the values for them, and whether a target gets an item of its value."""
     found: list[tuple[Expression, Expression, bool]] = []
     match s:
         case AssignmentStmt(lvalues=places, rvalue=value):

@@ -2,8 +2,8 @@
 
 mypy itself compares types where no hook is asked: ``return``, assignment, arguments. It compares structurally, so it
 calls ``D//H*H`` and ``D`` different, and prints ``Literal[784]``. A watcher at the bottom of mypy's stack of error
-watchers sees each message before it is recorded: one about two tensor types is judged again with three-valued
-equality (dropped if the two may be equal) and gets our code and our spelling of types. mypy offers no hook for that;
+watchers sees each message before it is recorded. A message about two tensor types is judged again with three-valued
+equality (dropped if the two may be equal) and gets our code and our spelling of types. There is no hook for that;
 `ErrorWatcher` takes a callback, and that is all we use.
 """
 
@@ -225,7 +225,7 @@ _dropped: tuple[str, int] | None = None
 
 
 def _review(file: str, info: ErrorInfo) -> bool:
-    """What becomes of a message of mypy's. True drops it, and the notes that belong to it."""
+    """Review a message of mypy's. True drops it, and the notes that belong to it."""
     global _dropped
     if info.severity == "note" and not info.message.startswith("Revealed type") and _dropped == (file, info.line):
         return True
@@ -258,7 +258,7 @@ _kept_of: object = None
 
 
 def _kept_messages(file: str) -> dict[tuple[object, ...], _Message]:
-    """What the messages that mypy gave of the function which it is checking have become, unless they were dropped.
+    """The messages about the function that mypy is checking, as they were rewritten, without the dropped ones.
 
     mypy says most of them ten times, for each way in which it looks at an expression, and prints them once.
     """
@@ -274,7 +274,7 @@ def _kept_messages(file: str) -> dict[tuple[object, ...], _Message]:
 def _reviewed(file: str, info: ErrorInfo) -> bool:
     """Rewrite a message of mypy's that is about tensors. True drops it: it is no mistake, or the place is widened."""
     if _recorder is not None and (file in _recorder.ignored_files or _is_off(info.code, _recorder)):
-        return False  # nobody gets to see it
+        return False  # it isn't shown
     pair, verdict = _judged(file, info)
     if verdict == "unsure":
         return True
@@ -353,7 +353,7 @@ def _judged(file: str, info: ErrorInfo) -> tuple[tuple[str, str] | None, Verdict
 
 
 def _pair(info: ErrorInfo) -> tuple[str, str] | None:
-    """What mypy got and what it expected."""
+    """The type that mypy got and the type that it expected."""
     if f"@{NAMED_SCOPE}" in info.message:
         for name in _OF_ALIAS.findall(info.message):
             info.message = re.sub(rf"\b{name}@\w+", name, info.message)
@@ -378,7 +378,7 @@ def mistakes(api: CheckerPluginInterface) -> Iterator[list[ErrorInfo]]:
 
 
 class _Circumstances:
-    """What counts where two types are compared; worked out when it is asked for, as most types have no sizes."""
+    """The facts for comparing two types; worked out on first use, as most types have no sizes."""
 
     def __init__(self, line: int, api: CheckerPluginInterface | None) -> None:
         self._line = line
@@ -386,7 +386,7 @@ class _Circumstances:
 
     @cached_property
     def facts(self) -> Facts:
-        """What the program has stated of sizes."""
+        """The facts that the program states about sizes."""
         if self._checker is None:
             return NO_FACTS
         return PlaceLifter(TypeTable(self._checker.modules), self._checker, self._line).facts.unscoped()
@@ -448,7 +448,7 @@ def _compare_members(got: str, expected: str, here: _Circumstances) -> Verdict |
 
 
 def _compare_open(got: str, expected: str, here: _Circumstances) -> Verdict | None:
-    """What a function takes or gives: its sizes are open, and mypy compares them as if they were of this place."""
+    """Compare types of a function's parameters or result, whose open sizes mypy takes for sizes of this place."""
     if not has_variables(got):
         return _compare(got, expected, here)
     found, wanted = tensor_in(got), tensor_in(expected)
@@ -473,12 +473,12 @@ def _compare_classes(got: str, expected: str, here: _Circumstances) -> Verdict |
 
 
 def _mildest(verdicts: Set[Verdict | None]) -> Verdict:
-    """What to say of several ways of which one may be meant."""
+    """The verdict if any one of several may be meant."""
     return "unsure" if "unsure" in verdicts else _worst(verdicts)
 
 
 def _worst(verdicts: Set[Verdict | None]) -> Verdict:
-    """What to say of several verdicts. Nothing differs for sure where mypy compares only structure and identities."""
+    """The verdict on several together. Nothing differs for sure where mypy compares only structure and identities."""
     if "shape" in verdicts:
         return "shape"
     return "dtype" if "dtype" in verdicts else "unsure"

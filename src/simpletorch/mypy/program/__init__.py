@@ -1,1 +1,1 @@
-"""What is read from the text of the program that mypy checks."""
+"""Facts that are read from the text of the program that mypy checks."""

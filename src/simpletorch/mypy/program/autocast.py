@@ -53,7 +53,7 @@ def _spans(tree: MypyFile) -> tuple[tuple[int, int, object], ...]:
 
 
 def _regions(s: Statement) -> Iterator[tuple[int, int, list[Expression]]]:
-    """What is entered with ``with``, or decorates a function, and from where to where it holds."""
+    """The expressions that are entered by ``with`` or decorate a function, with the lines where they hold."""
     if isinstance(s, WithStmt):
         yield s.body.line, s.body.end_line or s.body.line, s.expr
     elif isinstance(s, Decorator):
@@ -65,7 +65,7 @@ def _name(callee: Expression) -> str:
 
 
 def _made(call: CallExpr) -> object:
-    """What the arguments say: device and dtype where they stand there as literals, on, off or perhaps."""
+    """The setting in the arguments: device and dtype if they are literals, and on, off or perhaps."""
     by_module = _MODULES.get(_module(call.callee))
     places = ("enabled", "dtype") if by_module else ("device_type", "dtype", "enabled")
     given: dict[str | None, Expression] = dict(zip(places, call.args, strict=False))

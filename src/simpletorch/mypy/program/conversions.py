@@ -68,7 +68,7 @@ def _class_of(call: CallExpr) -> Iterator[SymbolNode]:
 
 @once_a_tree
 def _conversions(tree: MypyFile) -> tuple[Converted, Converted]:
-    """What the file converts to another dtype, and what to another device; ``None`` stands for everything."""
+    """The objects that the file converts to another dtype, and to another device; ``None`` stands for everything."""
     by_dtype: set[SymbolNode | str | None] = set()
     by_device: set[SymbolNode | str | None] = set()
     for call in calls_in(tree.defs):
@@ -86,7 +86,7 @@ def _conversions(tree: MypyFile) -> tuple[Converted, Converted]:
 
 
 def _chain(node: Expression) -> Iterator[SymbolNode | str | None]:
-    """What an expression goes through: of ``net.encoder.fc`` the variable ``net`` and the two attributes."""
+    """The names in an expression: for ``net.encoder.fc``, the two attributes and the variable ``net``."""
     while isinstance(node, MemberExpr | IndexExpr):
         if isinstance(node, MemberExpr):
             yield node.name

@@ -1,11 +1,11 @@
-"""What a program states of sizes: after ``assert d % h == 0``, ``d//h*h`` is ``d``; after ``if n != m: raise``, m is n.
+"""Stated facts about sizes: after ``assert d % h == 0``, ``d//h*h`` is ``d``; after ``if n != m: raise``, m is n.
 
 A fact holds from its statement to the end of the block it stands in (after an ``assert``, or an ``if`` whose body
 leaves), or in the body of its ``if``. It speaks of size variables, which never change, so nothing that is assigned
 later can make it untrue; the program's own variables are read with the types that mypy found at that statement.
 
-Within an expression (``x + y if n == m else x``) a fact holds on the lines of its part. What else is on these lines
-hears of it too: there a mistake may be missed, and nothing that is right is called a mistake.
+Within an expression (``x + y if n == m else x``) a fact holds on the lines of its part. Other code on these lines sees
+it too: there a mistake may be missed, but correct code is never reported.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _ASSERTING: Final = frozenset({"torch._assert", "torch._check"})
 
 @dataclass(frozen=True)
 class Facts:
-    """What is known of size variables at one place."""
+    """The known facts about size variables at one place."""
 
     equal: Mapping[Var, Dim] = field(default_factory=dict)
     """Variables that are something else."""
@@ -242,7 +242,7 @@ def _stated(statements: Iterable[Statement]) -> Iterator[_Condition]:
 
 
 def _within(e: Expression) -> Iterator[_Condition]:
-    """What holds in the parts of an expression: ``x + y if n == m else x``, ``n == m and (x == y).all()``."""
+    """The conditions that hold in parts of an expression: ``x + y if n == m else x``, ``n == m and (x == y).all()``."""
     match e:
         case ConditionalExpr(cond=condition, if_expr=first, else_expr=second):
             yield _Condition(condition, True, first.line, first.end_line or first.line)

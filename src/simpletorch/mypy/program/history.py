@@ -111,7 +111,7 @@ class History:
 
 
 def history(place: Expression, tree: MypyFile, within: str) -> History | None:
-    """What happens to the variable or attribute of ``self``; ``within`` is the class around the code that asks."""
+    """The history of a variable or an attribute of ``self``; ``within`` is the class around the code that asks."""
     if isinstance(place, NameExpr) and isinstance(place.node, Var):
         return _pasts(tree).of(place.node, place.name)
     if isinstance(place, MemberExpr) and isinstance(place.expr, NameExpr):
@@ -120,7 +120,7 @@ def history(place: Expression, tree: MypyFile, within: str) -> History | None:
 
 
 def history_of_value(value: Expression, tree: MypyFile) -> History | None:
-    """What happens to the variable or attribute of ``self`` that the expression is assigned to."""
+    """The history of the variable or attribute of ``self`` that the expression is assigned to."""
     pasts = _pasts(tree)
     place, cls = pasts.made.get(value, (None, ""))
     key = None if place is None else _key(place, cls)
@@ -137,7 +137,7 @@ def _of_attribute(name: str, within: str, pasts: _Pasts) -> History | None:
 
 
 class _Pasts:
-    """What happens in a file to its variables and attributes, worked out for the few that are asked for."""
+    """The histories of a file's variables and attributes, worked out for the few that are asked for."""
 
     def __init__(self, tree: MypyFile) -> None:
         self._tree = tree
@@ -181,7 +181,7 @@ class _Pasts:
         return [self._statements[at] for at in sorted(found)]
 
     def of(self, key: Key, name: str) -> History | None:
-        """What happens to one of them; None if nothing does."""
+        """The history of one of them; None if there is none."""
         if key not in self._known:
             steps = [
                 Step(block, s.line, kind, arguments)

@@ -1,7 +1,8 @@
-"""What programs read of their own when they are followed: what mypy has to say of a program changes with that.
+"""The own files that programs read when they are followed: mypy's report on a program depends on them.
 
-mypy checks a file again when the interfaces of its imports change. What a program does depends on their bodies too. A
-module that is no program is left to mypy's rule: else an edit would bring about a check of all that imports the file.
+mypy checks a file again when the interfaces of its imports change. The behaviour of a program depends on their bodies
+too. A module that is no program is left to mypy's rule: else an edit would bring about a check of all that imports the
+file.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _NAME: Final = re.compile(r"\w+")
 
 
 class _File(NamedTuple):
-    """What is asked about a file."""
+    """The digest of a file and the modules that it names."""
 
     digest: str
     beside: list[str]

@@ -1,4 +1,4 @@
-"""What a loop assigns anew in each round."""
+"""The variables that a loop assigns anew in each iteration."""
 
 from __future__ import annotations
 

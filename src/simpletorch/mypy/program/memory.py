@@ -1,4 +1,4 @@
-"""What is worked out once of a file's tree, until the file is parsed again or mypy is done with it."""
+"""Results that are computed once for a file's tree, until the file is parsed again or mypy is done with it."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _FEW: Final = 32
 
 
 class _Known:
-    """What was worked out of each tree that mypy still works on."""
+    """The results for each tree that mypy still works on."""
 
     def __init__(self) -> None:
         self._by_tree: dict[MypyFile, tuple[list[Statement], dict[object, Any]]] = {}
         self._most = _FEW
 
     def of(self, tree: MypyFile) -> dict[object, Any]:
-        """What is known of a tree, by what worked it out.
+        """The results for a tree, by the function that computed them.
 
         mypy's daemon puts the statements of a file that was edited into the tree that it has
         (``mypy.server.astmerge``): the tree stays the same object, and its list of statements is another. Elsewhere

@@ -28,7 +28,7 @@ def is_rebuilt(module: Instance, api: CheckerPluginInterface) -> bool:
 
 @once_a_tree
 def _replacements(tree: MypyFile) -> tuple[tuple[tuple[Expression, ...], Expression], ...]:
-    """What owns the place that is assigned to, from the inside out, and what is assigned."""
+    """The owners of each place that is assigned to, from the inside out, and the assigned value."""
     return tuple(
         (tuple(_owners(place)), s.rvalue)
         for s in all_statements(tree)

@@ -1,8 +1,9 @@
-"""Places that nobody sees the errors of: mypy checks a thousand installed files for one of the user's.
+"""Code whose errors mypy never shows: it checks a thousand installed files for one of the user's.
 
-Of a file whose errors mypy doesn't show only its interface counts: what the top level binds, and the attributes that
-methods define. mypy itself marks the functions that define some (``def_or_infer_vars``), and in the others nothing that
-the plugin could know has a consequence. A file that imports nothing that makes tensors has no such interface either.
+For a file whose errors mypy doesn't show, only its interface counts: the names that the top level binds, and the
+attributes that methods define. The functions that define some are marked by mypy itself (``def_or_infer_vars``). In the
+others, nothing that the plugin could know has a consequence. A file that imports nothing that makes tensors has no such
+interface either.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def is_out_of_sight(api: CheckerPluginInterface) -> bool:
 
 
 def is_of_others(api: CheckerPluginInterface) -> bool:
-    """Whether mypy is checking an installed package, which isn't ours and whose errors nobody sees."""
+    """Whether mypy is checking an installed package other than simpletorch, whose errors it never shows."""
     checker = cast(Any, api)
     errors = checker.msg.errors
     return errors.file in errors.ignored_files and not checker.tree.fullname.startswith("simpletorch.")
@@ -49,5 +50,5 @@ def _makes_tensors(tree: MypyFile) -> bool:
 
 
 def _is_own(statement: object) -> bool:
-    """Whether a neighbour is imported, of which nothing is known here."""
+    """Whether a neighbour is imported, about which nothing is known here."""
     return isinstance(statement, ImportFrom) and statement.relative > 0

@@ -192,7 +192,7 @@ _GENERATORS: Final = (collections.__file__, enum.__file__)
 
 
 def _member(live: Live, owner: Class, value: Any) -> Value:
-    """What a class has under a name."""
+    """The value that a class has under a name."""
     if type(value) is property:
         getter, setter = (None if f is None else _method(live, owner, f) for f in (value.fget, value.fset))
         return Property(getter, setter)

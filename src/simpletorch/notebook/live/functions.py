@@ -52,7 +52,7 @@ def _cells(given: FunctionType) -> dict[str, Any]:
 
 
 def _closed_over(live: Live, given: FunctionType) -> dict[str, Value]:
-    """What a function sees of the functions around it."""
+    """The variables of enclosing functions that a function uses."""
     out: dict[str, Value] = {}
     for name, cell in _cells(given).items():
         try:

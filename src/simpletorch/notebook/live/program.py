@@ -61,7 +61,7 @@ class LiveProgram(Program):
         return _SHOWS if found is MISSING and name == "display" else found
 
     def library(self, run: Interpreter, name: str) -> Value:
-        """What a library has under a dotted name; whether there is a GPU is asked of this machine."""
+        """The object that a library has under a dotted name; whether there is a GPU is asked of this machine."""
         if name == "torch.cuda.is_available":
             return _has_cuda()
         return _UNCERTAIN if name == "torch.accelerator.is_available" else super().library(run, name)

@@ -39,13 +39,14 @@ _LONGEST: Final = 1_000_000  # characters of a text, bits of an int
 _MOST_PLAIN: Final = 100_000  # numbers and texts in a list
 _MOST_ITEMS: Final = 1_000  # of a list of anything else
 _DEEPEST: Final = 60  # a list in a list, and so on
+
 # classes by their ids: to look one up by itself would ask its metaclass for a hash
 _SCALARS: Final = frozenset(map(id, (bool, float, complex, type(None), type(...))))
 _PLAIN: Final = _SCALARS | {id(int), id(str), id(bytes)}
 
 
 class Live:
-    """What converts the values of one namespace for one follow. The same object becomes the same object.
+    """The converter of the values of one namespace, for one follow. The same object becomes the same object.
 
     Args:
         namespace: the variables of the notebook.
@@ -144,7 +145,7 @@ class Live:
         return made
 
     def _collection(self, given: Any) -> Value:
-        """What an object of a subclass of Python's collections holds."""
+        """The contents of an object whose class derives from one of Python's collections."""
         kind = next((k for k in (dict, list, set) if is_a(type(given), k)), None)
         return None if kind is None else _TABLE[kind](self, given)
 

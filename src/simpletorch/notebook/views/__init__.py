@@ -1,4 +1,4 @@
-"""What IPython shows as HTML while the extension is loaded: tensors and batches, modules, datasets, epochs, metrics.
+"""HTML that IPython shows while the extension is loaded: tensors and batches, modules, datasets, epochs, metrics.
 
 Nothing is put on the classes: IPython's own table of formatters has these functions, until the extension is unloaded.
 Colours are those of the page (``currentColor``): light and dark are both readable. The plain text stays as it is.
@@ -103,7 +103,7 @@ def _or_own(view: View) -> View:
 
 
 def _or_repr(text: View) -> Callable[[Any, Any, bool], None]:
-    """What IPython's printer of texts calls: with the text, or the value's ``repr`` where that is one of its own."""
+    """A function for IPython's printer of texts: it prints the text, or the ``repr`` of a value that has its own."""
 
     def shown(value: Any, printer: Any, cycle: bool) -> None:
         made = None if cycle else text(value)

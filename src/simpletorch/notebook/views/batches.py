@@ -37,7 +37,7 @@ def batch_as_html(value: Any) -> str | None:
 
 
 def _leaves(value: Any, path: str, depth: int) -> Iterator[tuple[str, Any]]:
-    """What lies in tuples, lists and dicts, by its path."""
+    """The values in tuples, lists and dicts, by path."""
     items: Iterator[tuple[Any, Any]]
     if depth and isinstance(value, Mapping):
         items = iter(value.items())

@@ -14,7 +14,7 @@ from simpletorch.notebook.views.tables import cell, table
 
 __all__ = ["confusion_as_html", "confusion_as_text"]
 
-_TABLE: Final = 20  # classes of which each count is written
+_TABLE: Final = 20  # with at most so many classes, each count is written
 _WORST: Final = 10
 _WIDTH: Final = 256  # pixels of the picture
 _BLUE, _RED = "9,105,218", "209,36,47"  # right and wrong, below text of any colour

@@ -1,4 +1,4 @@
-"""What epochs came to as HTML: a table, and the curves of the losses."""
+"""The results of epochs as HTML: a table, and the curves of the losses."""
 
 from __future__ import annotations
 

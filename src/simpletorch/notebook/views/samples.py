@@ -27,7 +27,7 @@ _WIDEST: Final = 16  # cells of a row
 
 
 def items_of(sample: Any) -> dict[str, Any]:
-    """What a sample holds, by name or by number; under ``""`` what is one thing, as a long list is."""
+    """The items of a sample, by name or by number; a sample that is one thing, such as a long list, is under ``""``."""
     if _is_row(sample):
         return {"": sample}
     if isinstance(sample, Mapping):
@@ -48,7 +48,7 @@ def _is_row(value: Any) -> bool:
 
 
 def kind_of(values: Sequence[Any]) -> str:
-    """What the samples are: ``(Float32[3, …, …], str)``. Of sizes that differ no number is given."""
+    """The type of the samples: ``(Float32[3, …, …], str)``. Of sizes that differ no number is given."""
     first = values[0]
     if isinstance(first, torch.Tensor):
         return _tensor_kind(values)

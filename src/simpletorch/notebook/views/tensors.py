@@ -82,7 +82,7 @@ def _numbers(dtype: torch.dtype, sample: torch.Tensor, part: bool) -> str:
 
 
 def _range(finite: torch.Tensor, count: int) -> str:
-    """What lies between which numbers, of so many in all."""
+    """The range and the mean of the finite values; ``count`` is the number of all."""
     low, high = finite.min().item(), finite.max().item()
     if low == high:
         return f"{'all ' if 1 < finite.numel() == count else ''}{low:.4g}"

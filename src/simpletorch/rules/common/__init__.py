@@ -1,1 +1,1 @@
-"""What rules of several families share: conditions, and readers of arguments."""
+"""Shared parts of rules of several families: conditions, and readers of arguments."""

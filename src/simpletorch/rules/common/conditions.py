@@ -305,20 +305,20 @@ def need_float_or_complex(name: str, tensor: TensorType, *, why: str = "") -> No
 
 
 def need_not_bool(name: str, tensor: TensorType) -> None:
-    """What subtracts refuses Bool."""
+    """Refuse Bool where an operation subtracts."""
     if tensor.dtype == BOOL:
         raise Mismatch(f"{name} is Bool, which can't be subtracted", kind="dtype", hint=f"{name}.float()", got=BOOL)
 
 
 def need_not_complex(name: str, tensor: TensorType) -> None:
-    """What orders its elements refuses complex numbers."""
+    """Refuse complex numbers where an operation orders elements."""
     need_categories(
         name, tensor.dtype, "bool", "int", "float", why="complex numbers have no order", hint=f"{name}.abs()"
     )
 
 
 def need_ordered(name: str, tensor: TensorType) -> None:
-    """What looks for the largest refuses complex numbers, and Bool too."""
+    """Refuse complex numbers and Bool where an operation looks for the largest element."""
     need_not_complex(name, tensor)
     if tensor.dtype == BOOL:
         raise Mismatch(f"{name} is Bool, which is not ordered here", kind="dtype", hint=f"{name}.int()", got=BOOL)

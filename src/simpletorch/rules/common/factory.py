@@ -1,4 +1,4 @@
-"""What rules that make tensors share: sizes, ``dtype=``, ``device=`` and ``requires_grad=``."""
+"""Shared by rules that make tensors: sizes, ``dtype=``, ``device=`` and ``requires_grad=``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all element-wise rules share: their operands, common shape, refused dtypes, and the in-place check."""
+"""Shared by all element-wise rules: their operands, common shape, refused dtypes, and the in-place check."""
 
 from __future__ import annotations
 

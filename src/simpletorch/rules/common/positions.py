@@ -1,4 +1,4 @@
-"""Dims by number in shapes of which only a part is known, and what to say when that fails."""
+"""Dims by number in partly known shapes, and the message when that fails."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ def of_rank(shape: Shape, rank: int) -> Shape:
 def reveal(shape: Shape, left: int, right: int = 0) -> Shape:
     """``shape`` with at least ``left`` dims before and ``right`` dims after its variadic part, all of them different.
 
-    A dim of which it is no longer certain on which side it is becomes part of "any number of dims".
+    A dim that may be on either side becomes part of "any number of dims".
     """
     if shape.is_exact:
         return shape
@@ -226,7 +226,7 @@ def one_rest(items: Sequence[Item]) -> Shape:
 
 
 def unknown_dims(shape: Shape, more: int = 0) -> Shape:
-    """A shape of which no dim is known, with the rank of ``shape`` and ``more``."""
+    """A shape of unknown dims, with the rank of ``shape`` and ``more``."""
     return ANY_SHAPE if shape.rank is None else Shape((UNKNOWN,) * (shape.rank + more))
 
 

@@ -18,7 +18,7 @@ def world_size(group: Value) -> Dim:
 
 
 def need_transfer_dtype(left: str, a: TensorType, right: str, b: TensorType) -> None:
-    """What is received has the dtype of what is sent."""
+    """Refuse two dtypes: processes receive the dtype that is sent."""
     if a.dtype is None or b.dtype is None or not a.dtype.is_concrete or not b.dtype.is_concrete or a.dtype == b.dtype:
         return
     raise Mismatch(

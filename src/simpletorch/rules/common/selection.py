@@ -1,4 +1,4 @@
-"""What ``x[index]`` selects: the shape that an index of ints, slices, None, ``...``, masks and index tensors gives."""
+"""Indexing, ``x[index]``: the shape that an index of ints, slices, None, ``...``, masks and index tensors gives."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _Part: TypeAlias = slice | _Pick | Dim | None
 
 
 def select(shape: Shape, index: Value) -> Selection:
-    """What ``x[index]`` selects of an ``x`` of this shape; a list of ints stands inside the index's tuple.
+    """The selection of ``x[index]`` from an ``x`` of this shape; a list of ints stands inside the index's tuple.
 
     Raises:
         Mismatch: the index doesn't fit.
@@ -166,7 +166,7 @@ def _read_list(value: tuple[Value, ...], alone: bool) -> _Part:
 
 
 def _walk(shape: Shape, at: int, parts: Sequence[_Part]) -> list[Item | _Pick]:
-    """What the parts of an index make of the dims from ``at`` on."""
+    """The dims that the parts of an index make of those from ``at`` on."""
     out: list[Item | _Pick] = []
     for part in parts:
         dims = tuple(i for i in shape.items[at : at + _takes(part)] if not isinstance(i, Rest))

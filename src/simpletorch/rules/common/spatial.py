@@ -1,4 +1,4 @@
-"""What convolution, pooling, padding and resampling share: a size per spatial dim, channels, windows that slide."""
+"""Shared by convolution, pooling, padding and resampling: a size per spatial dim, channels, sliding windows."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What every rule is made of: values, dtypes, mismatches, the table of rules and the border around them."""
+"""The basis of every rule: values, dtypes, mismatches, the table of rules and the border around them."""

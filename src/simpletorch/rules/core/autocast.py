@@ -39,7 +39,7 @@ class Autocast:
     certain: bool = True
 
     def policy(self, name: str) -> Policy:
-        """What happens to the operands of ``name``, as far as that is known."""
+        """The policy for the operands of ``name``, as far as it is known."""
         found = _policy(name, self.device)
         return found if self.certain or found == "none" else "unknown"
 
@@ -50,7 +50,7 @@ class Autocast:
 
 
 def _policy(name: str, device: str | None) -> Policy:
-    """What torch does to the operands of ``name`` on a type of device; "unknown" too if two devices do two things."""
+    """The cast of the operands of ``name`` on a type of device; "unknown" too if devices differ in it."""
     if device not in TABLE:
         found = {_policy(name, each) for each in TABLE} if device is None else set()
         return found.pop() if len(found) == 1 else "unknown"
@@ -76,7 +76,7 @@ def cast(
 
 
 def any_float(value: Any) -> Any:
-    """The value, of which nobody knows any more which floats its tensors hold."""
+    """The value with its float dtypes forgotten."""
     return _changed(value, _unknown)
 
 

@@ -1,4 +1,4 @@
-"""What autocast does to the operands of which operation. Written by ``python -m tests.oracle.autocast``.
+"""The operations whose operands autocast casts. Written by ``python -m tests.oracle.autocast``.
 
 An operation that is in none of the sets is left alone."""
 

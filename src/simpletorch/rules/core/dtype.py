@@ -42,7 +42,7 @@ class DType:
 
     name: str
     torch_name: str | None
-    category: Category | None  # None: Shaped and Num, of which not even that is known
+    category: Category | None  # None: unknown, for Shaped and Num
     bits: int = 0
     unsigned: bool = False
 
@@ -179,7 +179,7 @@ def to_real(dtype: DType) -> DType | None:
 
 
 def combine_categories(higher: DType | None, lower: DType | None) -> DType | None:
-    """What a lower-priority operand (a 0-dim tensor, a Python number) does to a higher-priority one.
+    """The dtype of a higher-priority operand with a lower-priority one (a 0-dim tensor, a Python number).
 
     The lower one counts only if its category (bool < int < float < complex) is higher. This is
     ``combine_categories`` of ATen/native/TypeProperties.cpp. An unknown operand makes the answer unknown.

@@ -69,7 +69,7 @@ class Rule:
 
     @cached_property
     def binder(self) -> Binder:
-        """What finds the parameter that an argument is for."""
+        """The binder that finds the parameter for each argument."""
         return Binder.of(self.signature)
 
     @cached_property
@@ -113,7 +113,7 @@ def rule(*names: str, moves: bool = False) -> Callable[[R], R]:
 def record(cls: type[T]) -> type[T]:
     """A `ModuleRule` as a frozen dataclass, made in a fraction of the time: mypy starts with some 150 of them.
 
-    What `dataclass` would compile for each class apart, `ModuleRule` does for all; that nothing is assigned, mypy sees.
+    `ModuleRule` has once the methods that `dataclass` would compile for each class; mypy sees that nothing is assigned.
     One without fields of its own has its base's constructor.
     """
     if "__dataclass_fields__" in vars(cls.__base__) and not inspect.get_annotations(cls):
@@ -148,13 +148,13 @@ class ModuleRule(Hashed):
 
     @property
     def parameters_dtype(self) -> DType | None:
-        """What ``dtype=`` says; without it torch's default, float32."""
+        """The dtype given as ``dtype=``; without it torch's default, float32."""
         given = getattr(self, "dtype", ANYTHING)
         return FLOAT32 if given is None else given if isinstance(given, DType) else None
 
     @property
     def parameters_device(self) -> Device | None:
-        """What ``device=`` says; without it nothing is known, because the default can be changed."""
+        """The device given as ``device=``; unknown without it, because the default can be changed."""
         given = getattr(self, "device", None)
         if isinstance(given, str):
             return as_device(given)
@@ -304,7 +304,7 @@ def _common_device(operands: Mapping[str, TensorType]) -> Device | None:
 
 
 def _need_parameters_dtype(layer: ModuleRule, operands: Mapping[str, TensorType]) -> None:
-    """What a layer multiplies with its parameters has their dtype."""
+    """Refuse an operand of another dtype than the parameters that the layer multiplies it with."""
     own = layer.parameters_dtype
     for name in layer.takes_parameters_dtype:
         got = operands[name].dtype if name in operands else None
@@ -419,7 +419,7 @@ def answer(
     *,
     dtype_counts: bool = True,
 ) -> Value:
-    """What a rule says of its arguments, ``bound`` by their names and as they are given, with what is common to all.
+    """The rule's answer for its arguments, ``bound`` by name and as given, with the checks that all rules share.
 
     Raises:
         Mismatch: they don't fit; the devices neither, or the dtypes of a layer's operands.
@@ -467,7 +467,7 @@ def infer(
     *,
     autocast: Autocast | None = None,
 ) -> Value | Report:
-    """What ``name(*args, **kwargs)`` gives: a value, a `Report` of what doesn't fit, or `ANYTHING`.
+    """The result of ``name(*args, **kwargs)``: a value, a `Report` of what doesn't fit, or `ANYTHING`.
 
     Args:
         name: the operation's public name.
@@ -496,7 +496,7 @@ def _under(
     kwargs: Mapping[str, Value] | None,
     ask: Callable[[Sequence[Value], Mapping[str, Value]], Value | Report],
 ) -> Value | Report:
-    """What ``ask`` gives of the operands as autocast has them; of any float where it isn't known what it does."""
+    """The answer of ``ask`` for the operands as autocast casts them; with any float dtype if the cast isn't known."""
     result = ask(*cast(autocast, name, args, kwargs or {}))
     unsure = autocast.policy(name) == "unknown" and not isinstance(result, Report)
     return any_float(result) if unsure else result
@@ -579,7 +579,7 @@ def infer_module(
     dtype_counts: bool = True,
     autocast: Autocast | None = None,
 ) -> Value | Report:
-    """What calling the module gives: a value, a `Report`, or `ANYTHING`.
+    """The result of calling the module: a value, a `Report`, or `ANYTHING`.
 
     Args:
         self: the module.

@@ -19,7 +19,7 @@ _ROOT: Final = __name__.removesuffix(".core.table")
 class Table(dict[str, E]):
     """Entries by name, and for those that aren't read yet the module that registers them, below ``simpletorch.rules``.
 
-    It has all names from the beginning. What needs all entries (``items()``, ``values()``) reads all modules.
+    It has all names from the beginning. A method that needs all entries (``items()``, ``values()``) reads all modules.
     """
 
     def __init__(self, modules: Mapping[str, str]) -> None:

@@ -28,7 +28,7 @@ _DTYPES: Final[Mapping[str, DType]] = {str(dtype.torch_name): dtype for dtype in
 
 
 class _Untried(Exception):
-    """The hint has no code, or code of which nothing is known."""
+    """The hint has no code, or its code has an unknown result."""
 
 
 def most_fitting(hints: Iterable[str], fits: Callable[[str], bool | None]) -> str | None:

@@ -1,4 +1,4 @@
-"""What a rule sees and answers: tensors as (shape, dtype, device), and Python values as far as they are known.
+"""Values as rules see and return them: tensors as (shape, dtype, device), and Python values as far as they are known.
 
 A value is one of
 
@@ -47,7 +47,7 @@ __all__ = [
 
 @final
 class Anything:
-    """A value of which nothing is known. There is one, `ANYTHING`."""
+    """An unknown value. There is one, `ANYTHING`."""
 
     __slots__ = ()
     _instance: Anything | None = None
@@ -148,7 +148,7 @@ class Named:
 @final
 @dataclass(frozen=True, slots=True)
 class Many:
-    """A tuple of tensors of which there are an unknown number: ``x.unbind()`` where the first size isn't a number."""
+    """A tuple of an unknown number of tensors: ``x.unbind()`` where the first size isn't a number."""
 
     item: TensorType
 

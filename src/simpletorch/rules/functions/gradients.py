@@ -111,7 +111,7 @@ def grad(
 
 
 def _common_dtype(tensors: Value) -> DType | None:
-    """The dtype that tensors promote to; None for an iterable of which nothing is known."""
+    """The dtype that tensors promote to; None for an unknown iterable."""
     if isinstance(tensors, TensorType):
         return tensors.dtype
     if not isinstance(tensors, tuple) or not all(isinstance(t, TensorType) for t in tensors):

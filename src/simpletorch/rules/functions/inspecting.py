@@ -1,4 +1,4 @@
-"""What is asked of a tensor and isn't a tensor: sizes, counts, dtype, device, Python numbers."""
+"""Queries of a tensor that don't return a tensor: sizes, counts, dtype, device, Python numbers."""
 
 from __future__ import annotations
 

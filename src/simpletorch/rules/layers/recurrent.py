@@ -35,7 +35,7 @@ def need_state(name: str, state: Value, wanted: Shape, *, batch_first: Value = N
 
 @dataclass(frozen=True)
 class _Sizes:
-    """What decides the shapes of a recurrent layer."""
+    """The sizes that decide the shapes of a recurrent layer."""
 
     input_size: Dim
     hidden_size: Dim
@@ -73,7 +73,7 @@ class _Sizes:
         return Packed(TensorType(shape, input.data.dtype), input.batch)
 
     def result(self, input: Value) -> Value:
-        """What comes out of either."""
+        """The result for either kind of input."""
         if isinstance(input, Packed):
             return self.packed(input)
         return self.output(input) if isinstance(input, TensorType) else ANYTHING
@@ -113,7 +113,7 @@ def _need_flags(given: Mapping[str, Value], *, projects: bool) -> None:
 
 @record
 class _Recurrent(ModuleRule):
-    """What RNN and GRU share: one state."""
+    """The rule that RNN and GRU share: one state."""
 
     takes_parameters_dtype = ("input",)
     kind: ClassVar[str]
@@ -129,7 +129,7 @@ class _Recurrent(ModuleRule):
         raise NotImplementedError
 
     def need_sizes(self, dropout: Value) -> None:
-        """What torch refuses when it builds the layer."""
+        """Refuse the sizes that torch refuses when it builds the layer."""
         sizes = self._sizes()
         for name in ("input_size", "hidden_size", "num_layers"):
             need_at_least(name, getattr(sizes, name), 1)

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 class AimLogger(ScalarLogger):
     """Write a training to a run of Aim, which ``aim up`` shows, under the names that callbacks take.
 
-    After an update ``batch_loss``, ``learning_rate`` and what callbacks log (``gradient_norm``); after each epoch and
-    evaluation the measures that `EarlyStopping` and `Checkpoint` can watch (``loss``, ``validation accuracy``), by the
-    number of updates. A resumed training goes on in its run.
+    After an update it logs ``batch_loss``, ``learning_rate`` and the values of callbacks (``gradient_norm``). After
+    each epoch and evaluation it logs the measures that `EarlyStopping` and `Checkpoint` can watch (``loss``,
+    ``validation accuracy``), by the number of updates. A resumed training goes on in its run.
 
     Args:
         repo: the folder that has the folder ``.aim``, which is made there; or a server, ``"aim://host:port"``.
         experiment: the name of the run's experiment.
-        config: the settings to note with the run; of what is no plain data (a path, a dtype) its text.
+        config: the settings to note with the run; values that aren't plain data (a path, a dtype) are noted as text.
         every: only updates whose number is a multiple of this; reading the loss waits for a GPU.
 
     Raises:

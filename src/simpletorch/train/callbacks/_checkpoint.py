@@ -45,26 +45,26 @@ class Checkpoint(Callback):
     ``best.safetensors``, the one with the best measure. Each file is there in full or not at all, and has everything
     (`Fit.state_dict`); `simpletorch.checkpoint` reads them.
 
-    On SIGTERM or Ctrl-C the running update is finished, the training saved, and the program ends with exit status
-    75 (`INTERRUPTED`) by `SystemExit`; a second signal does what it always did.
+    On SIGTERM or Ctrl-C the running update is finished and the training saved. The program then ends with exit status
+    75 (`INTERRUPTED`) by `SystemExit`. A second signal has its usual effect.
 
-    Of several processes that train together, the first one writes, what each has for itself included; they stop after
-    the same update when one of them gets a signal. Where the model is divided among them (`simpletorch.distributed`),
-    each writes its own part, and what is said of files holds for folders: ``step-000000100`` and ``best``. Another
+    If several processes train together, the first one writes, with the state of each. All stop after the same update
+    when one of them gets a signal. If the model is divided among them (`simpletorch.distributed`), each writes its own
+    part, and a folder replaces each file: ``step-000000100`` and ``best``. Another
         number of processes can resume; the guide on distribution says what is exact then.
 
-    It must be the last of the callbacks, so that what the others remember is complete when it is saved.
+    It must be the last of the callbacks, so that the state of the others is complete when it is saved.
 
     Args:
         folder: for this training alone; it is made as needed.
-        every_steps: save after each so many updates.
-        every_epochs: save after each so many epochs; None only after the last.
+        every_steps: save at each multiple of this number of updates.
+        every_epochs: save at each multiple of this number of epochs; None only after the last.
         keep: how many of the newest to keep, at least 1; None keeps all.
         best: keep the best one too. It is looked for after each evaluation, or else each epoch.
         monitor: the name of the measure, as the log has it; by default ``"validation loss"``, or without validation
             batches the training ``"loss"``.
-        mode: whether smaller (``"min"``) or larger (``"max"``) is better; None takes what the metric says of itself
-            (``higher_is_better``), and of a loss the smaller ones.
+        mode: whether smaller (``"min"``) or larger (``"max"``) is better; None follows the metric
+            (``higher_is_better``), and for a loss smaller is better.
         asynchronous: write in the background, from a copy in memory.
         interruptible: finish the update and save on SIGTERM and SIGINT.
         manifest: versions, settings and data of the run, kept as ``manifest.json``; a resumed training warns of
@@ -123,8 +123,8 @@ class Checkpoint(Callback):
         """See that the folder can be written to and is this training's own, and listen to signals."""
         if any(not isinstance(other, Checkpoint) for other in fit.callbacks[fit.callbacks.index(self) :]):
             raise TorchError(
-                "Checkpoint must be the last of the callbacks: it would save what those behind it remember before they "
-                "have seen the update"
+                "Checkpoint must be the last of the callbacks: it would save the state of later callbacks "
+                "before they have seen the update"
             )
         if self.best:
             self._sign = sign_of(self.mode or better(fit, monitored(fit, self.monitor or None), "Checkpoint"))
@@ -149,7 +149,7 @@ class Checkpoint(Callback):
             raise CheckpointError(
                 f"{self.folder} has checkpoints of an earlier training, up to {later[-1].name}, and this one starts "
                 f"{'anew' if fit.step == 0 else f'after {fit.step} updates'}",
-                hint="go on with fit(…, resume='auto'), choose another folder, or drop them with overwrite=True",
+                hint="continue with fit(…, resume='auto'), choose another folder, or drop them with overwrite=True",
             )
         best = [best_in(self.folder, divided=divided) for divided in (False, True)]
         for path in [*later, *(best if fit.step == 0 else [])]:
@@ -187,11 +187,11 @@ class Checkpoint(Callback):
             self._leave()
 
     def on_fit_end(self, fit: Fit) -> None:
-        """Wait for what is being written."""
+        """Wait for running writes."""
         self._end()
 
     def on_exception(self, fit: Fit, error: BaseException) -> None:
-        """Wait for what is being written; the state in the middle of a failed update is not saved."""
+        """Wait for running writes; the state in the middle of a failed update is not saved."""
         try:
             self._end()
         except CheckpointError as late:
@@ -252,7 +252,7 @@ class Checkpoint(Callback):
         return any(is_sharded(parameter) for parameter in fit.model.parameters())
 
     def wait(self) -> None:
-        """Wait until what is being written in the background is on the disk.
+        """Wait until all background writes are on the disk.
 
         Raises:
             CheckpointError: it couldn't be written.
@@ -289,6 +289,6 @@ class Checkpoint(Callback):
         return {"best_value": self.best_value, "best_step": self.best_step, "evaluated": self._evaluated}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on from what `state_dict` gave."""
+        """Restore the state that `state_dict` returned."""
         self.best_value, self.best_step = state["best_value"], state["best_step"]
         self._evaluated = state["evaluated"]

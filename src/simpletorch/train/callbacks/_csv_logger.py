@@ -25,9 +25,9 @@ class CSVLogger(Callback):
     """Write a CSV file with a row for each update, evaluation and epoch.
 
     Its columns are ``kind`` (``step``, ``evaluation`` or ``epoch``), ``epoch``, ``step``, ``loss`` (of the batch, or
-    the mean of the epoch), ``learning_rate``, and one for each metric and each value that a callback logs. A row leaves
-    empty what it doesn't have. Rows are written in groups and numbers read from a GPU then, so that training does not
-    wait.
+    the mean of the epoch), ``learning_rate``, and one for each metric and each value that a callback logs. Missing
+    values of a row are left empty. Rows are written in groups and numbers read from a GPU then, so that training does
+    not wait.
 
     An earlier file is replaced; a resumed training goes on in it, from where it was saved.
 
@@ -52,7 +52,7 @@ class CSVLogger(Callback):
         self._resume_at: int | None = None
 
     def on_fit_start(self, fit: Fit) -> None:
-        """Begin the file, or cut it to what was there when the state was saved."""
+        """Begin the file, or cut it to its length when the state was saved."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self._steps.clear()
         # what was written after the state was saved is trained again, and would be there twice
@@ -87,11 +87,11 @@ class CSVLogger(Callback):
         self._add([{"kind": "epoch", "epoch": fit.epoch, "step": fit.step, "learning_rate": rate, **fit.metrics}])
 
     def on_fit_end(self, fit: Fit) -> None:
-        """Write what is left."""
+        """Write the remaining rows."""
         self.flush()
 
     def on_exception(self, fit: Fit, error: BaseException) -> None:
-        """Write what is left."""
+        """Write the remaining rows."""
         self.flush()
 
     def flush(self) -> None:
@@ -136,7 +136,7 @@ class CSVLogger(Callback):
         return {"bytes": self.path.stat().st_size if self.path.exists() else 0, "columns": list(self._columns)}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on from what `state_dict` gave, in the file as it was then."""
+        """Restore the state that `state_dict` returned, in the file as it was then."""
         self._resume_at = state["bytes"]
         self._columns = list(state["columns"])
 

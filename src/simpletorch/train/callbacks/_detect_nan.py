@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class DetectNaN(Callback):
     """Stop at the first loss or gradient that is not finite, before it reaches the weights, and say where it began.
 
-    The batch is sent through the model once more, layer by layer; the error names the first layer that made such a
+    The batch is sent through the model once more, layer by layer. The error names the first layer that made such a
     value out of good ones, or says that the data or the weights already had it. Gradients that a `GradScaler` will skip
     are left to it.
 

@@ -22,9 +22,9 @@ class EarlyStopping(Callback):
         monitor: the name of the measure, as the log has it; by default ``"validation loss"``, or the training
             ``"loss"`` without validation batches. A validation measure is read after each evaluation, a training
             measure after each epoch.
-        mode: whether smaller (``"min"``) or larger (``"max"``) is better; None takes what the metric says of itself
-            (``higher_is_better``), and of a loss the smaller ones.
-        patience: how many looks without a better value are put up with.
+        mode: whether smaller (``"min"``) or larger (``"max"``) is better; None follows the metric
+            (``higher_is_better``), and for a loss smaller is better.
+        patience: number of evaluations without improvement before stopping.
         min_delta: the least improvement that counts.
         restore_best: at the end, put the model's weights back to where the measure was best. A copy is kept.
 
@@ -118,5 +118,5 @@ class EarlyStopping(Callback):
         return {"best": self.best, "waited": self.waited, "weights": self._weights}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on from what `state_dict` gave."""
+        """Restore the state that `state_dict` returned."""
         self.best, self.waited, self._weights = state["best"], state["waited"], state["weights"]

@@ -25,13 +25,13 @@ _FALL: Final = 1e-6  # of the loss; less is rounding
 
 
 class LearningRateFinder(Callback):
-    """Before training, raise the learning rate from ``low`` to ``high`` batch by batch and see what the loss does.
+    """Before training, raise the learning rate from ``low`` to ``high`` batch by batch and record the loss.
 
-    The rate in the middle of the loss's longest way down (`suggestion`) is what the optimizer then trains with. The
-    trial leaves no other trace: weights, optimizer and random generators are put back. A resumed training makes none.
+    The optimizer then trains with the rate in the middle of the loss's longest descent (`suggestion`). The trial leaves
+    no other trace: weights, optimizer and random generators are put back. A resumed training makes none.
 
     Args:
-        low, high: the range, of which each batch takes the next rate, evenly spaced by their logarithms.
+        low, high: the range; each batch takes the next rate in it, evenly spaced by their logarithms.
         batches: how many; the loader is begun again if it has fewer.
         smoothing: how much of the earlier losses a smoothed one keeps, 0 to 1.
         apply: set the optimizer's rate (of all its groups, in proportion) to the suggestion; False only finds it.

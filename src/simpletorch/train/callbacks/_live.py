@@ -25,9 +25,9 @@ _MOST_POINTS: Final = 200
 class Live(Callback):
     """Show how far a training is: in a notebook one bar and the curve of the loss, which move; elsewhere nothing.
 
-    Ctrl-C (the stop button of a notebook) ends the training after the running update: ``fit`` returns what was done so
+    Ctrl-C (the stop button of a notebook) ends the training after the running update: ``fit`` returns the results so
     far, and the model, the optimizer and the schedule are as that update left them. A second one raises
-    ``KeyboardInterrupt`` as ever. Where a `Checkpoint` listens to signals, it does what it does then: it saves, and
+    ``KeyboardInterrupt`` as ever. If a `Checkpoint` listens to signals, its behaviour comes first: it saves, and
     leaves.
 
     Args:
@@ -67,7 +67,7 @@ class Live(Callback):
             self._next = time.monotonic() + self.every
 
     def on_epoch_end(self, fit: Fit) -> None:
-        """Show what the epoch came to."""
+        """Show the results of the epoch."""
         if self._handle is not None:
             self._handle.update(self._view(fit))
 
@@ -87,7 +87,7 @@ class Live(Callback):
             self._handle = None
 
     def _look(self, fit: Fit) -> None:
-        """Take the loss of the last batch into the curve, of which every second point goes where it is full."""
+        """Add the loss of the last batch to the curve; every second point is dropped when it is full."""
         if self._looks % self._spacing == 0 and fit.loss is not None:
             self._losses.append(fit.loss.item())
         self._looks += 1

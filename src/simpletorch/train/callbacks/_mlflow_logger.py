@@ -26,16 +26,16 @@ def _name(name: str) -> str:
 class MLflowLogger(ScalarLogger):
     """Write a training to a run of MLflow, under the names that callbacks take.
 
-    After an update ``batch_loss``, ``learning_rate`` and what callbacks log (``gradient_norm``); after each epoch and
-    evaluation the measures that `EarlyStopping` and `Checkpoint` can watch (``loss``, ``validation accuracy``), by the
-    number of updates. Characters that MLflow's names can't have are ``_`` (``top-5 (%)`` is ``top-5 ___``). MLflow's
-    active run, of which there is one in a process, is left alone.
+    After an update it logs ``batch_loss``, ``learning_rate`` and the values of callbacks (``gradient_norm``). After
+    each epoch and evaluation it logs the measures that `EarlyStopping` and `Checkpoint` can watch (``loss``,
+    ``validation accuracy``), by the number of updates. Characters that MLflow's names can't have are ``_``
+    (``top-5 (%)`` is ``top-5 ___``). MLflow's active run (a process has at most one) is left alone.
 
     A resumed training goes on in its run; updates that are made again are there twice, under the same step.
 
     Args:
         experiment: its name; it is made if there is none.
-        uri: where to: a server, or a file such as ``"sqlite:///mlflow.db"``. None is what MLflow is set to.
+        uri: where to: a server, or a file such as ``"sqlite:///mlflow.db"``. None uses MLflow's own setting.
         config: the settings to note with the run as its parameters.
         every: only updates whose number is a multiple of this; reading the loss waits for a GPU.
         tags: words to find the run by, ``{"mlflow.runName": "first"}``.

@@ -27,7 +27,7 @@ class Profiler(Callback):
         wait: the number of updates before the profiler starts.
         warmup: the number of updates that run with the profiler but aren't recorded.
         active: the number of updates that are recorded, 1 or more.
-        memory: record what each operation allocates too.
+        memory: record the allocations of each operation, too.
         shapes: record the operands' shapes too.
         rows: of the table.
 
@@ -82,7 +82,7 @@ class Profiler(Callback):
                 self._stop()
 
     def on_fit_end(self, fit: Fit) -> None:
-        """Write what there is, if the training was too short."""
+        """Write the trace so far, if the training was too short."""
         self._stop()
 
     def on_exception(self, fit: Fit, error: BaseException) -> None:

@@ -45,8 +45,9 @@ def plain(value: Any) -> Any:
 class ScalarLogger(Callback):
     """Numbers by the number of updates, under the names that callbacks take: a base for loggers.
 
-    After an update ``batch_loss``, ``learning_rate`` and what callbacks log (``gradient_norm``); after each epoch and
-    evaluation the measures that `EarlyStopping` and `Checkpoint` can watch (``loss``, ``validation accuracy``).
+    After an update it logs ``batch_loss``, ``learning_rate`` and the values of callbacks (``gradient_norm``). After
+    each epoch and evaluation it logs the measures that `EarlyStopping` and `Checkpoint` can watch (``loss``,
+    ``validation accuracy``).
 
     Args:
         every: only updates whose number is a multiple of this; reading the loss waits for a GPU.
@@ -82,7 +83,7 @@ class ScalarLogger(Callback):
         raise NotImplementedError
 
     def close(self, error: BaseException | None) -> None:
-        """End the log; ``error`` is what ended the training, if anything did.
+        """End the log; ``error`` is the exception that ended the training, if any.
 
         Args:
             error: the exception that ended the training; None if it ended as planned.
@@ -104,7 +105,7 @@ class ScalarLogger(Callback):
             self.write(scalars, fit)
 
     def on_evaluated(self, fit: Fit) -> None:
-        """Write what was measured."""
+        """Write the measurements."""
         self.write({name: value for name, value in fit.metrics.items() if name.startswith(VALIDATION)}, fit)
 
     def on_epoch_end(self, fit: Fit) -> None:

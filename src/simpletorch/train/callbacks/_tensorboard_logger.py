@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 class TensorBoardLogger(Callback):
     """Write the scalars that ``tensorboard --logdir FOLDER`` shows, by the number of updates.
 
-    They are ``train/loss`` (of the batch), ``train/learning_rate`` and what callbacks log (``train/gradient_norm``),
-    and after each epoch or evaluation ``epoch/<measure>`` and ``validation/<metric>``.
+    They are ``train/loss`` (of the batch), ``train/learning_rate`` and the values of callbacks
+    (``train/gradient_norm``), and after each epoch or evaluation ``epoch/<measure>`` and ``validation/<metric>``.
 
     Args:
-        folder: where to write event files; each training makes a new one, and a resumed one hides what was written
-            after its state was saved.
+        folder: the folder for event files; each training makes a new one, and a resumed one hides the events after its
+            state was saved.
         every: only updates whose number is a multiple of this; reading the loss waits for a GPU.
 
     Raises:
@@ -60,7 +60,7 @@ class TensorBoardLogger(Callback):
                 self._scalar(f"train/{name}", float(value), fit)
 
     def on_evaluated(self, fit: Fit) -> None:
-        """Write what was measured."""
+        """Write the measurements."""
         for name, value in fit.metrics.items():
             if name.startswith(VALIDATION):
                 self._scalar(f"validation/{name.removeprefix(VALIDATION)}", value, fit)

@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 class WandbLogger(ScalarLogger):
     """Write a training to a run of Weights & Biases, under the names that callbacks take.
 
-    After an update ``batch_loss``, ``learning_rate`` and what callbacks log (``gradient_norm``); after each epoch and
-    evaluation the measures that `EarlyStopping` and `Checkpoint` can watch (``loss``, ``validation accuracy``). All are
-    shown over ``step``, the number of updates.
+    After an update it logs ``batch_loss``, ``learning_rate`` and the values of callbacks (``gradient_norm``). After
+    each epoch and evaluation it logs the measures that `EarlyStopping` and `Checkpoint` can watch (``loss``,
+    ``validation accuracy``). All are shown over ``step``, the number of updates.
 
     ``WANDB_MODE=offline`` writes to the folder ``wandb`` alone, from where ``wandb sync`` takes it. A resumed training
     goes on in its run; updates that are made again have the same ``step``.
 
     Args:
         project: which project the run belongs to.
-        config: the settings to note with the run; of what is no plain data (a path, a dtype) its text.
+        config: the settings to note with the run; values that aren't plain data (a path, a dtype) are noted as text.
         every: only updates whose number is a multiple of this; reading the loss waits for a GPU.
         options: for `wandb.init`, such as ``name=``, ``tags=`` and ``dir=``.
 

@@ -35,7 +35,7 @@ Activation: TypeAlias = Callable[..., nn.Module]  # is given ``inplace``
 
 
 def rounded(channels: float) -> int:
-    """``channels`` as a multiple of 8, and not more than a tenth below what was asked for (MobileNet's rule)."""
+    """``channels`` as a multiple of 8, and at most a tenth below the number asked for (MobileNet's rule)."""
     near = max(8, int(channels + 4) // 8 * 8)
     return near + 8 if near < 0.9 * channels else near
 
@@ -118,7 +118,7 @@ class LayerNorm2d(nn.LayerNorm):
 
 
 class SqueezeExcitation(Module, Generic[C]):
-    """Scales each channel by what all of them have on average: ``(B, C, H, W) -> (B, C, H, W)``.
+    """Scales each channel by a factor that is computed from all channels' averages: ``(B, C, H, W) -> (B, C, H, W)``.
 
     Source: https://arxiv.org/abs/1709.01507
     """
@@ -140,7 +140,7 @@ class SqueezeExcitation(Module, Generic[C]):
 class InvertedResidual(Module, Generic[I, O, S]):
     """Expands the channels, convolves each by itself, and projects: ``(B, I, H, W) -> (B, O, (H-1)//S+1, (W-1)//S+1)``.
 
-    Where size and channels stay, the input is added.
+    If size and channels stay, the input is added.
 
     Args:
         channels: channels in.

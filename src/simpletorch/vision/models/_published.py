@@ -1,4 +1,4 @@
-"""The weights that torchvision has published, by model and name: the first is what it calls ``DEFAULT``.
+"""The weights that torchvision has published, by model and name: the first is torchvision's ``DEFAULT``.
 
 A file's name ends with the first digits of its SHA-256. `benchmarks/vision_models.py` compares this with torchvision's
 own source.

@@ -36,11 +36,12 @@ def from_timm(state: State) -> dict[str, torch.Tensor]:
     """The state dict of one of timm's models, under the names of ours: ``resnet50(weights=from_timm(state))``.
 
     The families are resnet, vit, convnext, swin, mobilenetv3 and efficientnet, in the variants that `vision.models`
-    has; timm's norms may be made with another epsilon, which no state dict holds: for ``mobilenetv3_large_100`` and
-    ``mobilenetv3_small_100`` build the model with ``norm_layer=nn.BatchNorm2d``. timm's ``tf_…`` models pad otherwise.
+    has. The norms of timm's models may have another epsilon, which no state dict holds: for ``mobilenetv3_large_100``
+    and ``mobilenetv3_small_100`` build the model with ``norm_layer=nn.BatchNorm2d``. The padding of timm's ``tf_…``
+    models differs.
 
     Args:
-        state: tensors by timm's names; its ``state_dict()``, or what `read_weights` reads from its files.
+        state: tensors by timm's names; its ``state_dict()``, or the result of `read_weights` on its files.
 
     Returns:
         The same tensors; a few are reshaped, and Swin's table of offsets, which timm doesn't save, is added.

@@ -27,7 +27,7 @@ class Member(Protocol):
 
     @property
     def url(self) -> str:
-        """Where the file is."""
+        """The address of the file."""
 
 
 Weights: TypeAlias = str | os.PathLike[str] | Mapping[str, torch.Tensor] | Member
@@ -116,7 +116,7 @@ def read_weights(weights: Weights) -> Mapping[str, torch.Tensor]:
 
 
 def fetched(address: str) -> Path:
-    """Where the file at an address is, once it is there: in `torch.hub`'s folder, with the checksum of its name.
+    """The path of the file at an address, downloaded if needed: in `torch.hub`'s folder, with the checksum of its name.
 
     Raises:
         CheckpointError: it can't be fetched, or is another file than its name says.
@@ -197,7 +197,7 @@ def _unreadable(path: Path, error: Exception) -> CheckpointError:
 def load_weights(model: nn.Module, weights: Weights | Published | None) -> None:
     """Load ``weights``, if there are any, into ``model``: strictly, but for the head that published ones don't fit.
 
-    Where the model scores another number of classes, what is new in it is logged.
+    If the model scores another number of classes, its new layers are logged.
 
     Raises:
         FileNotFoundError: there is no such file.

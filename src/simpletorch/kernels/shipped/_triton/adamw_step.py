@@ -1,7 +1,7 @@
 """AdamW over any number of parameters in one launch.
 
-``table`` has a row for each block of at most ``BLOCK`` elements: where it starts in the parameter, the gradient and the
-two averages, counted in elements from the tensors that are passed, and how many elements it has.
+``table`` has a row for each block of at most ``BLOCK`` elements: its start in the parameter, the gradient and the two
+averages, and its number of elements. Starts are counted in elements from the tensors that are passed.
 """
 
 import triton

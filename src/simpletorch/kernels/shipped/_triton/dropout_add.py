@@ -1,8 +1,8 @@
 """residual + dropout(x): what is dropped is computed from a seed, so that nothing is kept for the backward.
 
-A program takes 8192 elements, in 8 segments of 1024. The four 32-bit numbers of Philox 4x32-7 with the counter
-(position in the segment, program, 0, 0) give eight 16-bit numbers, the lower half of the first for the first segment,
-its upper half for the second, and so on. `simpletorch.kernels.shipped._philox` says the same in torch.
+A program takes 8192 elements, in 8 segments of 1024. Philox 4x32-7 with the counter (position in the segment, program,
+0, 0) gives four 32-bit numbers, split into eight 16-bit numbers. The first segment takes the lower half of the first,
+the second its upper half, and so on. `simpletorch.kernels.shipped._philox` says the same in torch.
 """
 
 import triton

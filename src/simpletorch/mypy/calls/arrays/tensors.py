@@ -106,7 +106,7 @@ def with_arrays(lifter: PlaceLifter, api: CheckerPluginInterface, given: Argumen
 def array_value(
     lifter: PlaceLifter, api: CheckerPluginInterface, node: Expression, *, noted: bool = False
 ) -> TensorType | Anything:
-    """What is known of an array, as the tensor over it; with ``noted`` only what NumPy's own types don't say."""
+    """The known facts about an array, as the tensor over it; with ``noted`` only those beyond NumPy's own types."""
     declared: ProperType | None = None
     tree = cast(Any, api).tree
     match node:
@@ -148,7 +148,7 @@ def _of_call(
     call: CallExpr,
     typed: Callable[[Expression, CheckerPluginInterface], Type | None],
 ) -> TensorType | None:
-    """What is known of the array that a call gives beyond its type; None if that is nothing."""
+    """The known facts about the array that a call returns, beyond its type; None if there are none."""
     match call.callee:
         case MemberExpr(expr=receiver, name="numpy") if (given := typed(receiver, api)) and is_tensor(given):
             return _without_device(lifter.value(given))
@@ -277,7 +277,7 @@ def _is_one_of_several(context: MethodSigContext) -> bool:
 def _wanted(context: MethodSigContext | FunctionContext) -> ProperType | None:
     """The type that is wanted of a call.
 
-    What is returned mypy tries again without one, if anything is said of it.
+    If there is an error, mypy tries a returned expression again without a wanted type.
     """
     expected = context.api.type_context[-1] if context.api.type_context else None
     if expected is not None:
@@ -304,7 +304,7 @@ def _numbers(shape: Shape) -> Shape:
 
 
 def of_numpy(array: Instance) -> TensorType:
-    """What NumPy's own type says: how many dims, and which dtype."""
+    """The facts in NumPy's own type: the number of dims and the dtype."""
     shape, dtype = map(get_proper_type, array.args) if len(array.args) == 2 else (None, None)
     found = ANY_SHAPE
     if isinstance(shape, TupleType) and all(_is_int(i) for i in shape.items):

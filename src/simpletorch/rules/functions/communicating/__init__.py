@@ -1,1 +1,1 @@
-"""What processes send each other."""
+"""Communication between processes."""

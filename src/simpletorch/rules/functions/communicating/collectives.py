@@ -116,7 +116,7 @@ def all_to_all_single(
 
 
 def need_pieces(output: TensorType, input: TensorType, received: Value, sent: Value, group: Value) -> None:
-    """What one process gives and gets: pieces of the given sizes, or equally large ones."""
+    """Check the pieces that one process sends and receives: of the given sizes, or equally large ones."""
     need_transfer_dtype("output", output, "input", input)
     world = world_size(group)
     if not _is_cut("output", output, received, world) | _is_cut("input", input, sent, world):

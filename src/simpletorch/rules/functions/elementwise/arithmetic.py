@@ -76,7 +76,7 @@ def _need_tensors(allowed: Numbers, a: Value, b: Value) -> None:
 
 def _need_low_alpha(alpha: Value, result: TensorType) -> None:
     """``alpha`` must not be of a higher category than the result."""
-    if type(alpha) is int:  # as it is where nobody gives one
+    if type(alpha) is int:  # as the default is
         return
     mine, theirs = number_dtype(alpha), result.dtype
     if mine is None or theirs is None or mine.order is None or theirs.order is None:

@@ -66,7 +66,7 @@ def _in_place(names: tuple[str, ...], dtype: DTypeRule, refused: tuple[str, ...]
         return updated(input, TensorType(input.shape, dtype(input)))
 
 
-# What ints become floats for, and complex numbers are taken by too.
+# Operations that make floats of ints, and take complex numbers too.
 _TRANSCENDENTAL: Final = (
     "acos arccos acosh arccosh asin arcsin asinh arcsinh atan arctan atanh arctanh cos cosh exp exp2 expm1 "
     "log log10 log1p log2 reciprocal rsqrt sigmoid sin sinc sinh sqrt tan tanh"

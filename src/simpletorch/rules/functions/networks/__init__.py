@@ -1,1 +1,1 @@
-"""What `torch.nn.functional` has for networks; `rules.layers` has the layers under the same file names."""
+"""The functions of `torch.nn.functional` for networks; `rules.layers` has the layers under the same file names."""

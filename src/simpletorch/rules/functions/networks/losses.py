@@ -77,7 +77,7 @@ def need_no_growth(left: str, a: Shape, right: str, b: Shape) -> None:
 
 
 def need_equal_sizes(left: str, a: Shape, right: str, b: Shape) -> None:
-    """Losses of which torch warns whenever the two sides differ, also where nothing grows.
+    """Losses that torch warns about whenever the two sides differ, also where nothing grows.
 
     Raises:
         Mismatch: of kind "broadcast", where that is sure.

@@ -45,7 +45,7 @@ def _not_negative(size: Dim) -> Dim:
 
 
 def _need_joinable(input: Shape, name: str, extra: Shape, dim: Value) -> None:
-    """What is put before or after may differ in one dim only."""
+    """A tensor that is put before or after may differ in one dim only."""
     need_same_rank("input", input, name, extra)
     if input.rank is None or extra.rank is None or not isinstance(dim, int):
         return

@@ -27,7 +27,7 @@ def _need_mask(input: TensorType, mask: Value, name: str = "mask", what: str = "
 
 
 def _need_maskable(input: TensorType, mask: Value, name: str = "input") -> None:
-    """What is masked out is replaced by the least number of the dtype, which Bool doesn't have."""
+    """Masked elements are replaced by the least number of the dtype, which Bool doesn't have."""
     if input.dtype == BOOL and isinstance(mask, TensorType):
         raise Mismatch(f"{name} is Bool, which can't be masked here", kind="dtype", hint=f"{name}.int()", got=BOOL)
 

@@ -25,7 +25,7 @@ from simpletorch.shapes import Dim, Shape
 
 
 def _need_elements(shape: Shape, dim: Value) -> None:
-    """What picks an element needs one in every dim that it reduces."""
+    """An operation that picks an element needs one in every dim that it reduces."""
     if dim is not ANYTHING and shape.rank is not None and shape.rank > 0:
         try:
             need_nonempty("input", shape, axes(None if dim == () else dim, shape))

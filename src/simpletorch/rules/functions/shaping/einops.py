@@ -144,7 +144,7 @@ def _solve(group: Group, dim: Dim, at: int, sizes: dict[Axis, Dim], *, may_be_gi
 
 
 def _quotient(group: Group, dim: Dim, known: Dim, sizes: Mapping[Axis, Dim]) -> Dim:
-    """What is left of a dim for one axis. For symbols it is taken that the author knows that it divides."""
+    """The part of a dim that is left for one axis. For symbols it is taken that the author knows that it divides."""
     if known == 1:
         return dim
     if known == 0:

@@ -124,7 +124,7 @@ def _may_be_left_out(shape: Shape) -> bool:
 
 
 def joined(tensors: Sequence[TensorType], dim: Value) -> TensorType:
-    """The tensors, of which there is at least one, joined at ``dim``."""
+    """The tensors (at least one), joined at ``dim``."""
     try:
         return _tensor(_cat_shape([t.shape for t in tensors], dim), tensors)
     except CannotTell:

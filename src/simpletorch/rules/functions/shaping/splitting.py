@@ -166,7 +166,7 @@ def _cuts(indices: TensorType) -> int:
 
 
 def _split_along(input: TensorType, given: Value, dim: int) -> Value:
-    """What `torch.hsplit` and its like do: an int must divide the dim."""
+    """The pieces that `torch.hsplit` and its like make: an int must divide the dim."""
     shape, at, size = _at(input, dim)
     if is_dim(given) and isinstance(given, int):
         need_at_least("sections", given, 1)
