@@ -699,7 +699,10 @@ def delete(run: Interpreter, value: Value, name: str) -> None:
         _remove(run, value, name)
     elif isinstance(value, Class | Namespace):
         run.remembered.clear()
-        if name not in value.cells and isinstance(value, Class) and value.unknown_base is None:
+        is_member = isinstance(value, Class) and any(
+            m.cells.get("name") == name for m in value.metadata.get("members", ())
+        )
+        if is_member or (name not in value.cells and isinstance(value, Class) and value.unknown_base is None):
             raise Raised("AttributeError", None, _ATTRIBUTE_ERROR)
         run.heap.write(value.cells, name, MISSING)
     elif isinstance(value, Function):
@@ -726,7 +729,7 @@ def _remove(run: Interpreter, value: Instance, name: str) -> None:
     held = value.cells.get(name, MISSING)
     if held is MISSING and not value.state.get("open") and value.native is None and modules.knows_all(run, value.cls):
         raise Raised("AttributeError", None, _ATTRIBUTE_ERROR)
-    if held is MISSING or branches.may_be_missing(run, held) or value.state.get("open"):
+    if branches.may_be_missing(run, held) or value.state.get("open"):
         guards.may_raise(run, _LACKS)
     layers.note_change(run, value, name, None)
     run.heap.write(value.cells, name, MISSING)

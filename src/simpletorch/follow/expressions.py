@@ -206,7 +206,7 @@ def _mapping(run: Interpreter, value: Value) -> Value:
         Raised: it is no mapping.
     """
     value = run.resolve(value)
-    if kinds.has_attribute(value, "keys") is False:
+    if kinds.has_attribute(value, "keys") is False or isinstance(value, Tensor | Iterator):
         raise kinds.error("TypeError")
     return value
 

@@ -31,7 +31,7 @@ from simpletorch.shapes import Expr
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["error", "has", "has_attribute", "is_of_python", "need", "witnesses"]
+__all__ = ["error", "has", "has_attribute", "is_of_python", "is_plain", "need", "witnesses"]
 
 
 def error(name: str) -> Raised:
@@ -118,6 +118,11 @@ def _is_known(run: Interpreter, cls: Class) -> bool:
     if cls.unknown_base is not None or descriptors.META in cls.metadata:
         return False
     return all(c.module == run.program.main or _real(c) is not None for c in cls.mro)
+
+
+def is_plain(run: Interpreter, cls: Class) -> bool:
+    """Whether all that a class has is known."""
+    return _is_known(run, cls)
 
 
 def has(run: Interpreter, value: Value, method: str) -> bool | None:

@@ -39,7 +39,7 @@ def _known(run: Interpreter, given: Iterable[Value], otherwise: Callable[[], Val
 
 @model("itertools.chain")
 def _chain(run: Interpreter, *iterables: Value) -> Value:
-    sources = tuple(iteration.asked(run, a) for a in iterables)
+    sources = tuple(iteration.asked(run, iteration.check(run, a)) for a in iterables)
     if not all(iterators.is_simple(run, s) for s in sources):
         return _chain_whole(run, iterables)
     asked: list[Value] = []
@@ -106,8 +106,10 @@ def _zip_longest(run: Interpreter, *iterables: Value, fillvalue: Value = None) -
 @native("itertools.islice")
 def _islice(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     source, *bounds = map(run.resolve, args)
+    for bound in (b for b in bounds if b is not None):
+        kinds.need(run, bound, "__index__", raises="ValueError")
     source = iteration.asked(run, iteration.check(run, source))
-    if any(isinstance(b, int) and b < 0 for b in bounds) or (len(bounds) == 3 and bounds[2] == 0):
+    if any(isinstance(b, int) and not 0 <= b <= sys.maxsize for b in bounds) or (len(bounds) == 3 and bounds[2] == 0):
         raise kinds.error("ValueError")
     if isinstance(source, List) and source.items is not None and all(b is None or isinstance(b, int) for b in bounds):
         return _sliced_list(run, source, (0, *bounds, 1) if len(bounds) == 1 else (*bounds, 1)[:3], 0)
