@@ -254,7 +254,17 @@ def _init_list(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Valu
     return None
 
 
-_INITS: Final = {"dict": _init_dict, "list": _init_list}
+def _init_set(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """``set.__init__`` of an object of a subclass."""
+    held, found = behind(args[0]), _make_set(run, args[0].cls, args[1:], kwargs)
+    if isinstance(held, Set) and isinstance(found, Set):
+        for value in found.cells:
+            run.heap.write(held.cells, value, True)
+        run.heap.write(held.state, "open", found.state["open"])
+    return None
+
+
+_INITS: Final = {"dict": _init_dict, "list": _init_list, "set": _init_set}
 library_class("builtins.object", ())
 for _name, _make in {
     "int": _make_int,
@@ -759,6 +769,8 @@ def _reversed(run: Interpreter, sequence: Value, /) -> Value:
     if isinstance(sequence, Instance) and (own := run.special(sequence, "__reversed__")) is not None:
         return run.call(own, ())
     kinds.need(run, sequence, "__reversed__", "__getitem__")
+    if kinds.has(run, sequence, "__reversed__") is not True:
+        kinds.need(run, sequence, "__reversed__", "__len__")
     is_range = isinstance(sequence, Iterator) and sequence.cells.get("items") is None  # of an unknown length
     if isinstance(sequence, int | float | type(None) | Set | Iterator) and not is_range:
         raise Raised("TypeError", None, ("Exception", "BaseException"))

@@ -55,16 +55,20 @@ def _chain(run: Interpreter, *iterables: Value) -> Value:
             run.heap.write(at.cells, "number", number + 1)
         return iterators.END
 
+    lengths: list[int] = []  # as they were when all items were taken
+
+    def whole() -> Value:
+        lengths[:] = [len(run.items(s) or ()) for s in sources]
+        return _chain_whole(run, sources)
+
     def again(given: int) -> Value:
-        made = _chain(run, *sources)
-        for _ in range(given):
-            iterators.pull(run, made)
-        return made
+        number = 0
+        while number + 1 < len(lengths) and given > lengths[number]:
+            given, number = given - lengths[number], number + 1
+        return _chain(run, iterators.over(run, sources[number], given), *sources[number + 1 :])
 
     minds = iterators.minds(run, sources)
-    made = iterators.Lazy(
-        lambda: _chain_whole(run, sources), one, minds=minds, over=sources, again=None if minds else again
-    )
+    made = iterators.Lazy(whole, one, minds=minds, over=sources, again=None if minds else again)
     return iterators.lazily(made)
 
 

@@ -519,6 +519,8 @@ def _answered(run: Interpreter, owner: Iterator, found: Value) -> Value:
 @method(Iterator, "throw", "athrow")
 def _throw(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     owner = args[0]
+    if isinstance(owner.lazy, generators.Steps) and owner.cells["items"] == ():  # it has ended
+        raise exception_of(run, args[1])
     found = generators.ask(run, owner, None, exception_of(run, args[1]))
     if found is iterators.UNSURE:
         guards.may_raise(run, guards.ANY)
