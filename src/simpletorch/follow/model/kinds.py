@@ -54,7 +54,7 @@ class _Size(tuple[Any, ...]):
     __radd__ = numel
 
 
-_DICTS: Final = ({}, OrderedDict(), defaultdict(), Counter(), _StateDict())
+_DICTS: Final[tuple[dict[Any, Any], ...]] = ({}, OrderedDict(), defaultdict(), Counter(), _StateDict())
 _VIEWS: Final = {"keys": ({}.keys(),), "values": ({}.values(),), "items": ({}.items(),)}
 _WITNESSES: Final[dict[type, tuple[Any, ...]]] = {
     **{type(v): (v,) for v in (None, True, 1, 1.0, 1j, "a", b"a", ..., NotImplemented, range(1), slice(1))},
