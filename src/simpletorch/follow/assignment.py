@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow import attributes, branches, guards, items, iteration, operators
 from simpletorch.follow.marks import gradients, modules, origins, purity, training
-from simpletorch.follow.model import iterators
+from simpletorch.follow.model import iterators, kinds
 from simpletorch.follow.outcomes import Done, Raised
 from simpletorch.follow.sources.syntax import of_node, unparsed
 from simpletorch.follow.values import (
@@ -224,7 +224,7 @@ def delete(run: Interpreter, target: ast.expr, scope: Scope) -> None:
         case ast.Name(id=name):
             cells = scope.holder(name)
             if name not in cells and not scope.globals.stars:
-                raise Raised("NameError", None, ("Exception", "BaseException"))
+                raise kinds.error("UnboundLocalError" if name in scope.locals else "NameError")
             before = cells.get(name, MISSING)
             run.heap.write(cells, name, MISSING)
             run.dropped(before)

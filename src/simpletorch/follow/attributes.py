@@ -12,7 +12,7 @@ from simpletorch.follow.libraries.pytorch import sparse
 from simpletorch.follow.marks import devices, gradients, layout, modules, origins, purity, sparsity, updates
 from simpletorch.follow.memory import stand_ins
 from simpletorch.follow.memory.remembered import note, note_name
-from simpletorch.follow.model import descriptors, kinds, metaclasses
+from simpletorch.follow.model import descriptors, generators, kinds, metaclasses
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
     MISSING,
@@ -24,6 +24,7 @@ from simpletorch.follow.values import (
     Fields,
     Function,
     Instance,
+    Iterator,
     List,
     Method,
     Namespace,
@@ -92,6 +93,8 @@ def is_there(value: Value, name: str, found: Value) -> bool:
     if isinstance(value, Instance):
         return type(found) is not Unknown or name in value.cells or value.cls.find(name) is not None
     if isinstance(found, BoundNative):
+        if isinstance(value, Iterator):
+            return name == "__next__" or isinstance(value.lazy, generators.Steps)
         return name in METHODS.get(type(value), {}) or kinds.has_attribute(value, name) is True
     return type(found) is not Unknown
 
@@ -698,8 +701,13 @@ def delete(run: Interpreter, value: Value, name: str) -> None:
         descriptors.refuse_frozen(value.cls)
         _remove(run, value, name)
     elif isinstance(value, Class | Namespace):
+        if isinstance(value, Namespace) and name not in value.cells:
+            guards.may_raise(run, _LACKS)
         run.remembered.clear()
-        if name not in value.cells and isinstance(value, Class) and value.unknown_base is None:
+        is_member = isinstance(value, Class) and any(
+            m.cells.get("name") == name for m in value.metadata.get("members", ())
+        )
+        if is_member or (name not in value.cells and isinstance(value, Class) and value.unknown_base is None):
             raise Raised("AttributeError", None, _ATTRIBUTE_ERROR)
         run.heap.write(value.cells, name, MISSING)
     elif isinstance(value, Function):
@@ -726,7 +734,7 @@ def _remove(run: Interpreter, value: Instance, name: str) -> None:
     held = value.cells.get(name, MISSING)
     if held is MISSING and not value.state.get("open") and value.native is None and modules.knows_all(run, value.cls):
         raise Raised("AttributeError", None, _ATTRIBUTE_ERROR)
-    if held is MISSING or branches.may_be_missing(run, held) or value.state.get("open"):
+    if branches.may_be_missing(run, held) or value.state.get("open"):
         guards.may_raise(run, _LACKS)
     layers.note_change(run, value, name, None)
     run.heap.write(value.cells, name, MISSING)

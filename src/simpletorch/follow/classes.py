@@ -241,8 +241,12 @@ def create(run: Interpreter, node: ast.ClassDef, scope: Scope) -> Value:
         module = scope.globals.cells["__name__"]
     made = Class(node.name, known or (run.program.library_class("builtins.object"),), body.cells, module)
     strange = next((b for b in bases if not isinstance(b, Class)), None)
-    if strange is not None and kinds.is_of_python(strange):
-        raise kinds.error("TypeError")
+    extended = any(c.metadata.get("members") for b in known for c in b.mro)
+    if extended or isinstance(strange, int | float | str | bytes | List | Dict | Function):
+        if strange is not None or extended:
+            raise kinds.error("TypeError")
+    elif strange is not None:
+        guards.may_raise(run, guards.ANY)
     if strange is not None:
         made.unknown_base = strange if isinstance(strange, Unknown) else run.unknown(f"base {strange!r}")
     metaclasses.check_bases(made)

@@ -206,7 +206,7 @@ def _mapping(run: Interpreter, value: Value) -> Value:
         Raised: it is no mapping.
     """
     value = run.resolve(value)
-    if kinds.has_attribute(value, "keys") is False:
+    if kinds.has_attribute(value, "keys") is False or isinstance(value, Tensor | Iterator):
         raise kinds.error("TypeError")
     return value
 
@@ -481,6 +481,14 @@ def _formatted(run: Interpreter, node: ast.JoinedStr, scope: Scope) -> Value:
 _CONVERSIONS: Final[dict[int, Callable[[Any], str]]] = {ord("r"): repr, ord("s"): str, ord("a"): ascii}
 
 
+def _says_nothing(kind: Any) -> bool:
+    """Whether a class of Python's takes no format."""
+    return kind.__format__ is _ANY.__format__
+
+
+_ANY: Final[Any] = object
+
+
 def _placeholder(run: Interpreter, node: ast.FormattedValue, scope: Scope) -> Value:
     value = run.resolve(run.evaluate(node.value, scope))
     spec = "" if node.format_spec is None else run.resolve(run.evaluate(node.format_spec, scope))
@@ -493,9 +501,7 @@ def _placeholder(run: Interpreter, node: ast.FormattedValue, scope: Scope) -> Va
     ):
         if spec != "" and node.conversion not in _CONVERSIONS:
             texts.check_number(run, value)
-            if kinds.is_of_python(value) and all(
-                type(w).__format__ is object.__format__ for w in kinds.witnesses(value)
-            ):
+            if kinds.is_of_python(value) and all(_says_nothing(type(w)) for w in kinds.witnesses(value)):
                 raise kinds.error("TypeError")
             if branches.type_name(value) not in ("int", "float"):
                 guards.may_raise(run, guards.ANY)

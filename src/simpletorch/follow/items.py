@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import builtins
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
@@ -98,8 +100,18 @@ def is_unhashable(run: Interpreter, value: Value) -> bool:
         return any(is_unhashable(run, v) for v in value)
     if isinstance(value, Instance):
         kind = next((c for c in value.cls.mro if "unhashable" in c.metadata or "__hash__" in c.cells), None)
-        return kind is not None and kind.metadata.get("unhashable") is True and value.cls.unknown_base is None
-    return isinstance(value, List | Dict | Set) and not is_tuple(value)
+        if kind is None:
+            return behind(value) is not value or value.cls.qualified == "collections.deque"
+        if kind.cells.get("__hash__", MISSING) is None:
+            return True
+        return kind.metadata.get("unhashable") is True and value.cls.unknown_base is None
+    if isinstance(value, slice):
+        return sys.version_info < (3, 12)
+    return (
+        isinstance(value, List | Dict | Set)
+        and not is_tuple(value)
+        and not (isinstance(value, View) and value.kind == "values")
+    )
 
 
 def check_key(run: Interpreter, value: Value) -> None:
@@ -110,6 +122,17 @@ def check_key(run: Interpreter, value: Value) -> None:
     """
     if is_unhashable(run, value):
         raise Raised("TypeError", None, _LOOKUP[1:])
+
+
+def check_index(run: Interpreter, index: Value) -> None:
+    """A place in a sequence is a number, or a slice of numbers.
+
+    Raises:
+        Raised: it is none.
+    """
+    for part in (index.start, index.stop, index.step) if isinstance(index, slice) else (index,):
+        if part is not None or not isinstance(index, slice):
+            kinds.need(run, part, "__index__")
 
 
 def get(run: Interpreter, owner: Value, index: Value) -> Value:
@@ -172,6 +195,8 @@ def _of_instance(run: Interpreter, owner: Instance, index: Value) -> Value:
 def _of_class(run: Interpreter, owner: Value, index: Value) -> Value:
     """``List[int]``, ``Generic[T]`` and their like are the class; ``Color["RED"]`` is a member."""
     if isinstance(owner, Class) and "members" in owner.metadata and isinstance(index, str):
+        if owner.metadata["members"] and owner.unknown_base is None and index not in owner.cells:
+            raise Raised("KeyError", None, _LOOKUP)
         return owner.cells.get(index, run.unknown("a member of an enumeration"))
     if isinstance(index, DType) and isinstance(owner, Class) and owner.qualified == "torch.Tensor":
         return run.program.library_class(f"torch.Tensor[{index}]")  # which makes tensors of this dtype
@@ -182,6 +207,13 @@ def _of_class(run: Interpreter, owner: Value, index: Value) -> Value:
         if found is not None and isinstance(found[0], Function | StaticMethod):
             inner = found[0].function if isinstance(found[0], StaticMethod) else found[0]
             return run.call(inner, (owner, index))
+        real = vars(builtins).get(owner.name) if owner.module == "builtins" else None
+        if isinstance(real, type) and not hasattr(real, "__class_getitem__"):
+            raise kinds.error("TypeError")
+        if kinds.is_plain(run, owner) and not owner.metadata.get("parameters"):
+            guards.may_raise(run, guards.LOOKUP)
+    if isinstance(owner, Native):
+        guards.may_raise(run, guards.ANY)
     return owner
 
 
@@ -281,8 +313,7 @@ def _of_list(run: Interpreter, owner: List, index: Value) -> Value:
 
 
 def _of_tuple(run: Interpreter, owner: Any, index: Value) -> Value:
-    if not isinstance(index, slice):
-        kinds.need(run, index, "__index__")
+    check_index(run, index)
     if is_known(index) and isinstance(index, int | slice):
         try:
             found = owner[index]
@@ -399,8 +430,7 @@ def _put_in_list(run: Interpreter, owner: List, index: Value, value: Value) -> N
     elif isinstance(index, int):
         raise Raised("IndexError", None, _LOOKUP)
     else:
-        if not isinstance(index, slice):
-            kinds.need(run, index, "__index__")
+        check_index(run, index)
         guards.may_raise(run, guards.LOOKUP)
         given = run.items(value) if isinstance(index, slice) else (value,)
         rest = (run.unknown("an item that was put into a list"),) if given is None else given
@@ -410,6 +440,7 @@ def _put_in_list(run: Interpreter, owner: List, index: Value, value: Value) -> N
 
 def extend(run: Interpreter, owner: List, more: Value) -> None:
     """``owner.extend(more)``."""
+    iteration.check(run, more)
     found, more = run.items(more), run.resolve(more)
     if found is not None and owner.items is not None and len(owner.items) + len(found) <= LARGEST:
         run.heap.write(owner.cells, "items", owner.items + found)
@@ -435,10 +466,12 @@ def remove(run: Interpreter, owner: Value, index: Value) -> None:
             raise Raised("KeyError", None, _LOOKUP)
         run.heap.write(owner.cells, index, MISSING)
     elif isinstance(owner, Dict):
+        guards.may_raise(run, guards.LOOKUP)
         for key in list(owner.cells):
             run.heap.write(owner.cells, key, run.unknown("whether an item was deleted"))
         run.heap.write(owner.state, "open", run.unknown("an item of a dict"))
     elif isinstance(owner, List) and owner.items is not None and not is_tuple(owner) and not isinstance(owner, View):
+        check_index(run, index)
         kept = list(owner.items)
         try:
             del kept[index]
@@ -488,9 +521,11 @@ def update(run: Interpreter, owner: Dict, more: Value) -> None:
         if one is not None and len(one) == 2:
             put(run, owner, run.unknown("a key"), one[1])
             return
-    rows = [run.items(iteration.check(run, p)) for p in pairs or ()]
-    if any(r is not None and len(r) != 2 for r in rows):
-        raise kinds.error("ValueError")
+    rows = []
+    for pair in pairs or ():
+        rows.append(run.items(iteration.check(run, pair)))
+        if rows[-1] is not None and len(rows[-1]) != 2:
+            raise kinds.error("ValueError")
     if pairs is None or not all(r is not None and len(r) == 2 for r in rows):
         _forget(run, owner)
         return

@@ -179,7 +179,9 @@ def check(run: Interpreter, value: Value) -> Value:
     value = run.resolve(value)
     if isinstance(value, Function) or (isinstance(value, Tensor) and value.type.shape.rank == 0 and not value.array):
         raise kinds.error("TypeError")
-    if not isinstance(value, Iterator | Tensor | Choice | Class):
+    if isinstance(value, Class) and "members" not in value.metadata and kinds.is_plain(run, value):
+        raise kinds.error("TypeError")
+    if not isinstance(value, Iterator | Tensor | Choice):
         kinds.need(run, value, "__iter__", "__getitem__")
     return value
 

@@ -133,7 +133,7 @@ def _over(run: Interpreter, node: ast.For | ast.AsyncFor, scope: Scope, source: 
     iteration.check(run, source)
     loop, start = _Loop(run, node, scope), now()
     if isinstance(source, Iterator) and iterators.can_pull(source):
-        named = not isinstance(node.iter, ast.Call)
+        named = not isinstance(node.iter, ast.Call) or isinstance(source.cells["items"], List)
         if named or _minds(source):
             return _after(run, _one_by_one(loop, node, source), node.orelse, scope)
     whole, source = source, iteration.stream(run, source)

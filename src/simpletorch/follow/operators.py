@@ -371,6 +371,8 @@ def _of_views(run: Interpreter, name: str, left: Value, right: Value) -> Value:
         return (
             (left is right) is (name == "__eq__") if name in ("__eq__", "__ne__") else run.unknown(f"what {name} gives")
         )
+    for side in (left, right) if name not in _COMPARISONS else ():
+        iteration.check(run, side)
     one, other = _as_set(run, left), _as_set(run, right)
     if isinstance(one, View) or isinstance(other, View):
         if name in ("__eq__", "__ne__"):
@@ -410,6 +412,7 @@ def _of_collections(run: Interpreter, name: str, left: Value, right: Value) -> V
     _check_times(name, left, right)
     for one, times in ((left, right), (right, left)):
         if isinstance(one, List) and name == "__mul__":
+            kinds.need(run, times, "__index__", "__rmul__")
             if isinstance(times, int) and one.items is not None and len(one.items) * times <= 10_000:
                 return List(one.items * times)
             item = branches.common_item(one.items) if one.items else one.item
@@ -485,6 +488,9 @@ def _dim(run: Interpreter, value: Value) -> Value:
 def _of_constants(run: Interpreter, name: str, left: Value, right: Value) -> Value:
     if isinstance(left, tuple) and isinstance(right, tuple):
         return _of_tuples(run, name, left, right)
+    _check_times(name, left, right)
+    if isinstance(left, tuple) and name == "__mul__":
+        kinds.need(run, right, "__index__", "__rmul__")
     if isinstance(left, tuple) and name == "__mul__" and isinstance(right, int):
         return tuple(left) * right if len(left) * right < LARGEST else run.unknown("a long tuple")
     if isinstance(left, DType) is not isinstance(right, DType):
@@ -727,9 +733,12 @@ def contains(run: Interpreter, collection: Value, value: Value) -> Value:
     collection = behind(collection)
     if isinstance(collection, str) and kinds.is_of_python(value) and not isinstance(value, str):
         raise kinds.error("TypeError")
-    if not isinstance(collection, Iterator | Tensor | Unknown | Class):
+    if isinstance(collection, Class):
+        iteration.check(run, collection)
+    elif not isinstance(collection, Iterator | Tensor | Unknown):
         kinds.need(run, collection, "__contains__", "__iter__", "__getitem__")
-    if isinstance(collection, Dict | Set):
+    is_hashed = isinstance(collection, Dict | Set) or (isinstance(collection, View) and collection.kind == "keys")
+    if is_hashed and not (isinstance(collection, Set) and isinstance(value, Set)):  # it is looked up as a frozen one
         items.check_key(run, value)
     if isinstance(collection, Tensor):
         return run.ask("Tensor.__contains__", (collection, value))

@@ -218,8 +218,10 @@ def _chain(run: Interpreter, value: Instance, cause: tuple[Value] | None) -> Non
         run.heap.write(value.cells, "__context__", None)
     if cause is not None:
         given = run.resolve(cause[0])
-        if given is not None and kinds.is_of_python(given):
+        if given is not None and handlers.is_no_exception(given):
             raise kinds.error("TypeError")
+        if not handlers.is_exception(given):
+            guards.may_raise(run, (kinds.error("TypeError"),))
         run.heap.write(value.cells, "__cause__", run.call(given, ()) if isinstance(given, Class) else given)
     elif "__cause__" not in value.cells:
         run.heap.write(value.cells, "__cause__", None)

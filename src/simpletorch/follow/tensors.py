@@ -28,10 +28,13 @@ from simpletorch.follow.numbers import between, indexes, offsets, sizes
 from simpletorch.follow.values import (
     Choice,
     Class,
+    Dict,
     Fields,
+    Function,
     Instance,
     Iterator,
     List,
+    Set,
     Tensor,
     Unknown,
     Value,
@@ -476,11 +479,16 @@ def _may_fail(name: str, args: tuple[Value, ...], kwargs: dict[str, Value]) -> b
         return True  # not every device has them for every dtype
     if name == "Tensor.__getitem__" and not is_known(args[1]):
         return True
+    if any(isinstance(a, _NO_OPERANDS) or (type(a) is int and abs(a) >= 1 << 63) for a in (*args, *kwargs.values())):
+        return True
+    if name == "Tensor.__setitem__" and not isinstance(args[2], Tensor | int | float):
+        return True
     if parts & _DIVISIONS and any(type(v) is int and v == 0 for v in args):
         return True
     return not guards.is_sure((*args, *kwargs.values()))
 
 
+_NO_OPERANDS: Final = (Dict, Set, Instance, Iterator, Class, Function)
 _DIVISIONS: Final = frozenset(
     {"__floordiv__", "__mod__", "__ifloordiv__", "__imod__", "floor_divide", "remainder", "fmod", "div"}
 )

@@ -24,6 +24,13 @@ _RECORD = "_record_"
 _MOST = 16  # values of one name on one line
 
 
+@dataclass(frozen=True)
+class _Like:
+    """An object of a subclass of int: it may be said to be this number."""
+
+    number: int
+
+
 @dataclass
 class Compared:
     """A program beside its follow: how many claims could be compared, how it ends, and each that is wrong."""
@@ -99,7 +106,7 @@ def compared(source: str, path: Path, *, known_names: bool = True) -> Compared:
         if kind is torch.Tensor or kind is torch.nn.Parameter:
             value = TensorType(Shape(tuple(value.shape)), BY_TORCH_NAME[str(value.dtype).removeprefix("torch.")])
         elif kind is not int:
-            value = None
+            value = _Like(int(value)) if isinstance(value, int) and kind is not bool else None
         real.setdefault((line, name), []).append(value)
 
     module = ModuleType("__main__")
@@ -152,7 +159,7 @@ def _compare(source: str, path: Path, real: dict[tuple[int, str], list[Any]], ou
     for place, values in real.items():
         known = [v for v in said.get(place, ()) if isinstance(v, int | Expr | TensorType)]
         for value in values[:_MOST]:
-            if value is None:
+            if value is None or isinstance(value, _Like):
                 continue
             out.claims += 1
             out.known += place not in unsaid and any(_is_full(v) and _fits(v, value) for v in known)
@@ -162,6 +169,7 @@ def _compare(source: str, path: Path, real: dict[tuple[int, str], list[Any]], ou
                 break
     for line, name, value in certain:
         values = real.get((line, name))
+        values = values and [v.number if isinstance(v, _Like) else v for v in values]
         if values is None:
             if not out.raises and (line, name) in _assigned(source):
                 say(line, f"{name} is certainly {value}, but never gets a value")

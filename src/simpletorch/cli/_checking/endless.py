@@ -43,7 +43,8 @@ def _folded(node: ast.expr) -> int | str | None:
         _Endless: it is too large.
     """
     if isinstance(node, ast.Constant):
-        return node.value if type(node.value) in (int, str) else None
+        value = node.value
+        return value if isinstance(value, int | str) and not isinstance(value, bool) else None
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         inner = _folded(node.operand)
         return -inner if isinstance(inner, int) else None

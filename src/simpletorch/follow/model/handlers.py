@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from simpletorch.follow.model import kinds
 from simpletorch.follow.outcomes import Raised
-from simpletorch.follow.values import MISSING, Class, Instance, Value, is_known
+from simpletorch.follow.values import MISSING, Class, Function, Instance, Iterator, Namespace, Tensor, Value
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -55,6 +56,20 @@ def takers(error: Raised, catching: Catching) -> list[ast.ExceptHandler | None]:
     return [*options, None]
 
 
+def is_no_exception(value: Value) -> bool:
+    """Whether a value surely can't be raised."""
+    cls = value.cls if isinstance(value, Instance) else value
+    if isinstance(cls, Class):
+        return cls.unknown_base is None and not cls.is_a(_EXCEPTIONS)
+    return kinds.is_of_python(value) or isinstance(value, Iterator | Namespace | Function | Tensor)
+
+
+def is_exception(value: Value) -> bool:
+    """Whether a value surely is an exception, or None."""
+    cls = value.cls if isinstance(value, Instance) else value
+    return value is None or (isinstance(cls, Class) and cls.is_a(_EXCEPTIONS))
+
+
 def exception_of(run: Interpreter, value: Value) -> Raised:
     """The exception that ``raise value`` raises."""
     value = run.resolve(value)
@@ -62,10 +77,10 @@ def exception_of(run: Interpreter, value: Value) -> Raised:
         made = run.resolve(run.call(value, ()))
         value = made if isinstance(made, Instance) else value
     cls = value.cls if isinstance(value, Instance) else value
+    if is_no_exception(value):
+        return Raised("TypeError", None, _EXCEPTION)
     if isinstance(cls, Class):
         return Raised(cls.name, value, tuple(c.name for c in cls.mro[1:]))
-    if is_known(value):
-        return Raised("TypeError", None, _EXCEPTION)
     return Raised("", value, _EXCEPTION)
 
 

@@ -31,7 +31,7 @@ from simpletorch.shapes import Expr
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["error", "has", "has_attribute", "is_of_python", "need", "witnesses"]
+__all__ = ["error", "has", "has_attribute", "is_of_python", "is_plain", "need", "witnesses"]
 
 
 def error(name: str) -> Raised:
@@ -54,7 +54,7 @@ class _Size(tuple[Any, ...]):
     __radd__ = numel
 
 
-_DICTS: Final = ({}, OrderedDict(), defaultdict(), Counter(), _StateDict())
+_DICTS: Final[tuple[dict[Any, Any], ...]] = ({}, OrderedDict(), defaultdict(), Counter(), _StateDict())
 _VIEWS: Final = {"keys": ({}.keys(),), "values": ({}.values(),), "items": ({}.items(),)}
 _WITNESSES: Final[dict[type, tuple[Any, ...]]] = {
     **{type(v): (v,) for v in (None, True, 1, 1.0, 1j, "a", b"a", ..., NotImplemented, range(1), slice(1))},
@@ -118,6 +118,11 @@ def _is_known(run: Interpreter, cls: Class) -> bool:
     if cls.unknown_base is not None or descriptors.META in cls.metadata:
         return False
     return all(c.module == run.program.main or _real(c) is not None for c in cls.mro)
+
+
+def is_plain(run: Interpreter, cls: Class) -> bool:
+    """Whether all that a class has is known."""
+    return _is_known(run, cls)
 
 
 def has(run: Interpreter, value: Value, method: str) -> bool | None:

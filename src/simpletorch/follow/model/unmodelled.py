@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from simpletorch.follow import guards
 from simpletorch.follow.sources.syntax import walk
-from simpletorch.follow.values import MISSING, Choice, Tensor, Unknown
+from simpletorch.follow.values import MISSING, Choice, Dict, Iterator, List, Set, Tensor, Unknown
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -83,7 +83,15 @@ def watched(
 def _is_unsure(value: Any) -> bool:
     if isinstance(value, Choice):
         return _is_unsure(value.when_true) or _is_unsure(value.when_false)
-    return isinstance(value, Unknown) or (isinstance(value, Tensor) and value.type.shape.rank is None)
+    if isinstance(value, Tensor):
+        return value.type.shape.rank is None
+    if isinstance(value, List):
+        return value.items is None
+    if isinstance(value, Iterator):
+        return value.cells["items"] is None
+    if isinstance(value, Dict):
+        return value.rest is not MISSING
+    return isinstance(value, Unknown) or (isinstance(value, Set) and value.open)
 
 
 def operator(run: Interpreter, name: str) -> Unknown:

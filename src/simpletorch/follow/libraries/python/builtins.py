@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import attributes, branches, files, items, iteration, operators, texts
+from simpletorch.follow import attributes, branches, files, guards, items, iteration, operators, texts
 from simpletorch.follow.budget import LARGEST, is_huge, weight
 from simpletorch.follow.budget import length as length_of_range
 from simpletorch.follow.heap import now
@@ -194,6 +194,8 @@ def _make_range(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: d
     args = tuple(items.as_index(run, run.resolve(a)) for a in args)
     if all(map(is_known, args)):
         return computed(run, range, args, {})
+    for one in args:
+        kinds.need(run, one, "__index__")
     made = Iterator(None, run.unknown("a number of a range", "int", "data"))
     size = sizes.named_dim(run, args[0]) if len(args) == 1 else UNKNOWN
     if isinstance(size, Expr):
@@ -252,7 +254,17 @@ def _init_list(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Valu
     return None
 
 
-_INITS: Final = {"dict": _init_dict, "list": _init_list}
+def _init_set(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """``set.__init__`` of an object of a subclass."""
+    held, found = behind(args[0]), _make_set(run, args[0].cls, args[1:], kwargs)
+    if isinstance(held, Set) and isinstance(found, Set):
+        for value in found.cells:
+            run.heap.write(held.cells, value, True)
+        run.heap.write(held.state, "open", found.state["open"])
+    return None
+
+
+_INITS: Final = {"dict": _init_dict, "list": _init_list, "set": _init_set}
 library_class("builtins.object", ())
 for _name, _make in {
     "int": _make_int,
@@ -395,7 +407,7 @@ def _is_tensor(run: Interpreter, obj: Value, /) -> Value:
 @model("builtins.issubclass")
 def _issubclass(run: Interpreter, cls: Value, class_or_tuple: Value, /) -> Value:
     options = class_or_tuple if isinstance(class_or_tuple, tuple) else (class_or_tuple,)
-    if any(kinds.is_of_python(run.resolve(v)) for v in (cls, *options)):
+    if options and any(kinds.is_of_python(run.resolve(v)) for v in (cls, *options)):
         raise kinds.error("TypeError")
     if isinstance(cls, Class) and all(isinstance(o, Class) for o in options):
         found = any(operators.is_subclass(cls, o) for o in options)
@@ -461,11 +473,7 @@ def _asked_for(run: Interpreter, owner: Value, name: str) -> Value:
     one = run.resolve(owner)
     if isinstance(one, Tensor) and modules.tensor_lacks(one, name):
         return MISSING
-    if (
-        isinstance(found, BoundNative)
-        and not isinstance(one, Tensor)
-        and not attributes.is_there(run, one, name, found)
-    ):
+    if isinstance(found, BoundNative) and not isinstance(one, Tensor) and not attributes.is_there(one, name, found):
         return run.unknown(f".{name}, which may be there")
     return found
 
@@ -512,6 +520,8 @@ def _delattr(run: Interpreter, obj: Value, name: Value, /) -> Value:
 @model("builtins.vars")
 def _vars(run: Interpreter, owner: Value = None, /) -> Value:
     if isinstance(owner, Instance):
+        if owner.cls.native is not None or owner.cls.metadata.get("tuple") or not kinds.is_plain(run, owner.cls):
+            guards.may_raise(run, guards.ANY)
         return attributes.attributes_of(run, owner)
     if isinstance(owner, Namespace):
         return attributes.get(run, owner, "__dict__")
@@ -522,6 +532,8 @@ def _vars(run: Interpreter, owner: Value = None, /) -> Value:
 def _iter(run: Interpreter, source: Value, sentinel: Value = MISSING, /) -> Value:
     if sentinel is MISSING:
         iteration.check(run, source)
+    else:
+        kinds.need(run, source, "__call__")
     if isinstance(source, Iterator):  # of a range it is known how long it is, but not of what is left of it
         return Iterator(None, source.cells["item"]) if SIZE in source.cells else source
     if isinstance(source, Instance) and source.cls.find("__iter__") is not None:
@@ -756,6 +768,9 @@ def _filter_whole(run: Interpreter, function: Value, source: Value) -> Value:
 def _reversed(run: Interpreter, sequence: Value, /) -> Value:
     if isinstance(sequence, Instance) and (own := run.special(sequence, "__reversed__")) is not None:
         return run.call(own, ())
+    kinds.need(run, sequence, "__reversed__", "__getitem__")
+    if kinds.has(run, sequence, "__reversed__") is not True:
+        kinds.need(run, sequence, "__reversed__", "__len__")
     is_range = isinstance(sequence, Iterator) and sequence.cells.get("items") is None  # of an unknown length
     if isinstance(sequence, int | float | type(None) | Set | Iterator) and not is_range:
         raise Raised("TypeError", None, ("Exception", "BaseException"))
@@ -847,6 +862,7 @@ def _extreme(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[
             out = maximum(out, v) if name == "max" else minimum(out, v)
         return out
     if any(isinstance(v, Tensor) for v in values):
+        guards.may_raise(run, guards.OF_TENSORS)
         return branches.common_item(values)
     types = {branches.type_name(v) for v in values}
     found_type = "float" if types == {"int", "float"} else types.pop() if len(types) == 1 else None
@@ -962,8 +978,10 @@ for _name, _type in {
 @model("builtins.round")
 def _round(run: Interpreter, number: Value, ndigits: Value = MISSING) -> Value:
     def one(value: Value) -> Value:
+        if isinstance(value, Tensor) and not value.array:
+            raise kinds.error("TypeError")
         if isinstance(value, Tensor):
-            return run.ask("torch.round", (value,)) if not value.array else run.unknown("a rounded number")
+            return run.unknown("a rounded number")
         places = () if ndigits is MISSING else (ndigits,)
         type_ = "int" if ndigits is None or ndigits is MISSING else branches.type_name(value)
         return pure("round", round, type_).work(run, (value, *places), {})

@@ -10,6 +10,7 @@ from simpletorch.follow.budget import LARGEST
 from simpletorch.follow.libraries import library_class, model
 from simpletorch.follow.libraries.python.builtins import make_dict
 from simpletorch.follow.libraries.python.methods import count_items
+from simpletorch.follow.model import kinds
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import MISSING, Class, Dict, Instance, List, Native, StaticMethod, Value
 
@@ -88,8 +89,10 @@ def _chain_map(run: Interpreter, *maps: Value) -> Value:
 
 
 def _make_deque(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    found = run.items(args[0]) if args else ()
+    found = run.items(iteration.check(run, args[0])) if args else ()
     most = run.resolve(args[1] if len(args) > 1 else kwargs.get("maxlen"))
+    if most is not None:
+        kinds.need(run, most, "__index__")
     if isinstance(most, int) and most < 0:
         raise Raised("ValueError", None, ("Exception", "BaseException"))
     made = Instance(cls)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow.libraries import library_class, model
 from simpletorch.follow.memory import stand_ins
+from simpletorch.follow.model import kinds
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import Class, Function, Instance, Method, Native, Property, StaticMethod, Value, is_known
 
@@ -71,6 +72,8 @@ def _member(run: Interpreter, cls: Class, name: str, value: Value) -> Instance:
 
 def _by_value(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     """``Color("red")``."""
+    if not args:
+        raise kinds.error("TypeError")
     wanted = run.resolve(args[0])
     members: tuple[Instance, ...] = cls.metadata.get("members", ())
     if any(wanted is m for m in members):

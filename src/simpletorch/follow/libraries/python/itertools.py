@@ -39,7 +39,7 @@ def _known(run: Interpreter, given: Iterable[Value], otherwise: Callable[[], Val
 
 @model("itertools.chain")
 def _chain(run: Interpreter, *iterables: Value) -> Value:
-    sources = tuple(iteration.asked(run, a) for a in iterables)
+    sources = tuple(iteration.asked(run, iteration.check(run, a)) for a in iterables)
     if not all(iterators.is_simple(run, s) for s in sources):
         return _chain_whole(run, iterables)
     asked: list[Value] = []
@@ -55,16 +55,20 @@ def _chain(run: Interpreter, *iterables: Value) -> Value:
             run.heap.write(at.cells, "number", number + 1)
         return iterators.END
 
+    lengths: list[int] = []  # as they were when all items were taken
+
+    def whole() -> Value:
+        lengths[:] = [len(run.items(s) or ()) for s in sources]
+        return _chain_whole(run, sources)
+
     def again(given: int) -> Value:
-        made = _chain(run, *sources)
-        for _ in range(given):
-            iterators.pull(run, made)
-        return made
+        number = 0
+        while number + 1 < len(lengths) and given > lengths[number]:
+            given, number = given - lengths[number], number + 1
+        return _chain(run, iterators.over(run, sources[number], given), *sources[number + 1 :])
 
     minds = iterators.minds(run, sources)
-    made = iterators.Lazy(
-        lambda: _chain_whole(run, sources), one, minds=minds, over=sources, again=None if minds else again
-    )
+    made = iterators.Lazy(whole, one, minds=minds, over=sources, again=None if minds else again)
     return iterators.lazily(made)
 
 
@@ -106,8 +110,10 @@ def _zip_longest(run: Interpreter, *iterables: Value, fillvalue: Value = None) -
 @native("itertools.islice")
 def _islice(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     source, *bounds = map(run.resolve, args)
+    for bound in (b for b in bounds if b is not None):
+        kinds.need(run, bound, "__index__", raises="ValueError")
     source = iteration.asked(run, iteration.check(run, source))
-    if any(isinstance(b, int) and b < 0 for b in bounds) or (len(bounds) == 3 and bounds[2] == 0):
+    if any(isinstance(b, int) and not 0 <= b <= sys.maxsize for b in bounds) or (len(bounds) == 3 and bounds[2] == 0):
         raise kinds.error("ValueError")
     if isinstance(source, List) and source.items is not None and all(b is None or isinstance(b, int) for b in bounds):
         return _sliced_list(run, source, (0, *bounds, 1) if len(bounds) == 1 else (*bounds, 1)[:3], 0)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import branches, guards, items, operators, texts
+from simpletorch.follow import branches, guards, items, iteration, operators, texts
 from simpletorch.follow.budget import formats_too_much, is_too_much
 from simpletorch.follow.libraries import METHODS, Work, method
 from simpletorch.follow.libraries.python.builtins import computed, in_order
 from simpletorch.follow.memory import remembered, stand_ins
-from simpletorch.follow.model import generators, iterators
+from simpletorch.follow.model import generators, iterators, kinds
 from simpletorch.follow.model.handlers import exception_of
 from simpletorch.follow.numbers import offsets, processes
 from simpletorch.follow.outcomes import Raised
@@ -102,7 +103,10 @@ def _extend(run: Interpreter, self: Value, iterable: Value, /) -> Value:
 @method(List, "insert", "appendleft", "extendleft")
 def _insert(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     owner, at = args[0], run.resolve(args[1]) if len(args) > 2 else 0
-    if not isinstance(at, int):
+    if len(args) > 2:
+        kinds.need(run, at, "__index__")
+    if not isinstance(at, int) or abs(at) > sys.maxsize:
+        guards.may_raise(run, guards.ANY)
         forget(run, owner, args[-1])
     else:
         _added(run, owner, (args[-1],), lambda old: (*old[:at], args[-1], *old[at:]))
@@ -130,7 +134,9 @@ def _popped(run: Interpreter, owner: List, at: Value) -> Value:
     if owner.items is None:
         offsets.resized(run, owner, owner.cells.get(SIZE), -1)
         return owner.item
-    if not isinstance(at, int):
+    kinds.need(run, at, "__index__")
+    if not isinstance(at, int) or abs(at) > sys.maxsize:
+        guards.may_raise(run, guards.ANY)
         found = branches.common_item(owner.items)
         forget(run, owner)
         return found
@@ -380,6 +386,9 @@ def _move_to_end(run: Interpreter, self: Value, key: Value, last: Value = True) 
 
 def count_items(run: Interpreter, counter: Dict, source: Value) -> None:
     """Add each item of ``source`` to a Counter."""
+    if source is None:
+        return
+    iteration.check(run, source)
     found = run.items(source)
     if found is not None and all(map(is_known, found)) and counter.rest is MISSING:
         for value in found:
@@ -510,6 +519,8 @@ def _answered(run: Interpreter, owner: Iterator, found: Value) -> Value:
 @method(Iterator, "throw", "athrow")
 def _throw(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     owner = args[0]
+    if isinstance(owner.lazy, generators.Steps) and owner.cells["items"] == ():  # it has ended
+        raise exception_of(run, args[1])
     found = generators.ask(run, owner, None, exception_of(run, args[1]))
     if found is iterators.UNSURE:
         guards.may_raise(run, guards.ANY)
