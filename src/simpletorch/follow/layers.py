@@ -235,9 +235,8 @@ def forward(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs:
         return refused
     if not isinstance(rule, ModuleRule) or module.state.get("changed"):
         return run.unknown(f"what a {module.cls.name} gives whose sizes aren't known")
-    for i in no_tensors.of_layer(rule):
-        if i < len(args) and type(args[i]) in no_tensors.OF_LAYERS and no_tensors.is_meant(run, args[i]):
-            return no_tensors.check_layer(run, rule, i, args)
+    if (refused := no_tensors.check_layer(run, rule, args, kwargs)) is not None:
+        return refused
     if run.promises:
         purity.layer(run, module, module.cls.name)
     if run.order is not None:

@@ -51,6 +51,7 @@ __all__ = [
     "is_bare",
     "is_layer_of_torchs",
     "is_misspelt",
+    "is_of_torchs_own",
     "knows_all",
     "lacks",
     "lacks_forward",
@@ -430,8 +431,12 @@ def tensor_lacks(value: Tensor, name: str) -> bool:
 
     Of what isn't known torch makes what it is a class of: a proxy for a graph, a picture that has its own methods.
     """
-    of_torchs_own = value.type.dtype is not None or value.type.shape.rank is not None
-    return of_torchs_own and not value.type.is_parameter and tensor_may_lack(value, name)
+    return is_of_torchs_own(value) and not value.type.is_parameter and tensor_may_lack(value, name)
+
+
+def is_of_torchs_own(value: Tensor) -> bool:
+    """Whether something is known of the tensor: it is no stand-in of a library's."""
+    return value.type.dtype is not None or value.type.shape.rank is not None
 
 
 def is_misspelt(value: Tensor, name: str) -> bool:

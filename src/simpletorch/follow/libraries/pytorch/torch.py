@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow import branches, files, iteration, layers, tensors
 from simpletorch.follow.libraries import ALIASES, VALUES, jax, library_class, method, model, native
-from simpletorch.follow.marks import devices, gradients, layout, origins, purity, seeds, sparsity, updates
+from simpletorch.follow.marks import devices, gradients, layout, no_tensors, origins, purity, seeds, sparsity, updates
 from simpletorch.follow.numbers import indexes, offsets, sizes
 from simpletorch.follow.values import (
     HISTORY,
@@ -244,7 +244,7 @@ def _tensor(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value])
 
 @native("torch.from_numpy")
 def _from_numpy(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return run.each(args[0], lambda v: shared(sparsity.as_dense(v)))
+    return run.each(args[0], lambda v: no_tensors.check_array(run, v) or shared(sparsity.as_dense(v)))
 
 
 @model("torch.from_dlpack", "torch.utils.dlpack.from_dlpack")
