@@ -562,11 +562,11 @@ class Interpreter:
             frozenset((path, s.lineno, _last_line(s)) for s, path in self.passed.items()),
             is_promise,
             CODES[code].severity,
-            self._surely_gets_here,
+            self.surely_gets_here,
         )
 
     @property
-    def _surely_gets_here(self) -> bool:
+    def surely_gets_here(self) -> bool:
         """Whether no condition that isn't known leads here, and nobody may have taken an exception before."""
         open_ = self.entry or self.hypothetical or self.unsure_rounds or any(g.possible for g in self.guards)
         return not open_ and all(c in self.going for c in self.conditions)

@@ -153,10 +153,10 @@ def _there(run: Interpreter, node: ast.If, scope: Scope) -> None:
 
 def _assert(run: Interpreter, node: ast.Assert, scope: Scope) -> Done:
     test = run.evaluate(node.test, scope)
-    if type(test) in _TRUTHS and not test and machines.is_guard(run, node.test, scope):
+    if type(test) in _TRUTHS and not test and machines.depends(run, node.test, scope):
         machines.passed(run, node.test, scope)
         return None
-    if test is False and _is_about_shapes(node.test):
+    if test is False and (_is_about_shapes(node.test) or _is_about_known_values(run, node.test)):
         run.node = node
         modules.refuse(run, _failed(run, node.test, scope), None, "AssertionError", "tensor-shape")
         return None
@@ -167,6 +167,36 @@ def _assert(run: Interpreter, node: ast.Assert, scope: Scope) -> Done:
 @of_node
 def _is_about_shapes(test: ast.expr) -> bool:
     return any(isinstance(n, ast.Attribute) and n.attr in _OF_SHAPES for n in walk(test))
+
+
+def _is_about_known_values(run: Interpreter, test: ast.expr) -> bool:
+    """Whether it compares lengths, classes or what shapes gave, and is surely reached as the program stands.
+
+    In a branch, or in a function that nobody calls, an assertion that fails shows rather that nobody gets there.
+    """
+    if not run.surely_gets_here or run.questions:
+        return False
+    names = _sized(run.tree) if run.tree is not None else frozenset()
+    return any(
+        (isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id in ("len", "isinstance"))
+        or (isinstance(n, ast.Name) and n.id in names)
+        for n in walk(test)
+    )
+
+
+@of_node
+def _sized(tree: ast.Module) -> frozenset[str]:
+    """The names that are assigned nothing but sizes and lengths."""
+    sizes: set[str] = set()
+    others: set[str] = set()
+    for node in walk(tree):
+        if not isinstance(node, ast.Assign):
+            continue
+        for target in node.targets:
+            for name in target.elts if isinstance(target, ast.Tuple) else (target,):
+                if isinstance(name, ast.Name):
+                    (sizes if _is_about_shapes(node.value) else others).add(name.id)
+    return frozenset(sizes - others)
 
 
 _NOT_TWICE: Final = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)

@@ -1,20 +1,12 @@
 """A named tuple, an object, an array, a module or a number where a tensor is due, and lists of them."""
 
-import contextlib
-import io
-import traceback
 from pathlib import Path
 
 import pytest
 
 from simpletorch.follow import follow
+from tests.follow.words.against_torch import HEAD, programs, raises
 
-HEAD = """import collections, dataclasses, enum, math, typing
-import numpy as np
-import torch
-import torch.nn.functional as F
-from torch import nn
-"""
 WRONG = r"""
 Out = collections.namedtuple("Out", "x y")
 o = Out(torch.zeros(5, 3), torch.zeros(5, 7))
@@ -572,21 +564,6 @@ SAID = {
         "torch.tensor(...) makes a tensor of it",
     ),
 }
-
-
-def programs(text: str) -> list[str]:
-    return [HEAD + one.strip() + "\n" for one in text.split("---\n")]
-
-
-def raises(source: str, path: Path) -> int | None:
-    """The line of the program where Python raises."""
-    path.write_text(source)
-    try:
-        with contextlib.redirect_stdout(io.StringIO()):
-            exec(compile(source, str(path), "exec"), {"__name__": "__main__"})
-    except Exception as error:
-        return [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == str(path)][-1]
-    return None
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow.marks import arguments, modules
@@ -117,11 +118,11 @@ def is_none(value: Value, name: str = "") -> bool:
     kind = type(value)
     if kind in NO_TENSORS or kind in _NUMBERS:
         return True
-    if kind is Tensor:
+    if isinstance(value, Tensor):
         return value.array
-    if kind is Unknown:
+    if isinstance(value, Unknown):
         return value.type in _TYPES_OF_NUMBERS
-    return kind is Instance and _is_no_tensor(value, name)
+    return isinstance(value, Instance) and _is_no_tensor(value, name)
 
 
 def _is_no_tensor(value: Instance, name: str) -> bool:
@@ -151,8 +152,15 @@ def check(run: Interpreter, name: str, places: Places, args: tuple[Value, ...]) 
             found = i in places.operands and not _is_number(value) and is_none(value, places.short)
             found = found and type(args[0]) is Tensor and not args[0].array
         if found and is_meant(run, value):
-            return _refuse(run, spoken_name(name), value, lambda one, i=i: infer(name, _with(args, i, one)))
+            return _refuse(run, spoken_name(name), value, partial(_ask, name, args, i))
     return None
+
+
+def _ask(what: str | ModuleRule, args: tuple[Value, ...], at: int, one: TensorType) -> Any:
+    """What an operation or a layer says of this tensor as its argument ``at``."""
+    given = [a.type if isinstance(a, Tensor) else a for a in args]
+    given[at] = one
+    return infer(what, given) if isinstance(what, str) else infer_module(what, given)
 
 
 def _is_number(value: Value) -> bool:
@@ -204,7 +212,7 @@ def check_layer(
     """The same of a layer; None if all fits."""
     for i in of_layer(rule):
         if i < len(args) and is_none(args[i]) and is_meant(run, args[i]):
-            return _refuse(run, str(rule), args[i], lambda one, i=i: infer_module(rule, _with(args, i, one)))
+            return _refuse(run, str(rule), args[i], partial(_ask, rule, args, i))
     return check_call(run, rule, args, kwargs)
 
 
@@ -294,11 +302,6 @@ _COLLECTIONS: Final[dict[type, tuple[type, ...]]] = {
     View: (type({}.keys()), type({}.values()), type({}.items())),
     Dict: (dict, OrderedDict, defaultdict, Counter),
 }
-
-
-def _with(args: tuple[Value, ...], at: int, one: TensorType) -> tuple[Any, ...]:
-    given = [a.type if isinstance(a, Tensor) else a for a in args]
-    return (*given[:at], one, *given[at + 1 :])
 
 
 def _refuse(run: Interpreter, name: str, value: Value, ask: Callable[[TensorType], Any]) -> Unknown:
