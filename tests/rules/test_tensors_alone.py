@@ -1,6 +1,8 @@
 """Where the rules say that a parameter is a tensor, torch takes nothing else; layers are called as torch's are."""
 
+import contextlib
 import inspect
+import itertools
 from importlib import import_module
 from typing import Any
 
@@ -51,6 +53,8 @@ def test_torch_takes_tensors_alone_where_the_rules_say_so():
                     if i >= len(args) or not isinstance(args[i], torch.Tensor) or (i == 0 and places.is_method):
                         continue
                     for kind, make in OTHERS.items():
+                        if kind == "a number" and places.takes_numbers:
+                            continue
                         if i in places.operands and (kind == "a number" or args[i].ndim == 0):
                             continue
                         given = [a.clone() if isinstance(a, torch.Tensor) else a for a in args]
@@ -72,3 +76,30 @@ def test_layers_are_called_as_torchs_are():
         assert [(p.name, p.kind, p.default is p.empty) for p in own[1:]] == [
             (p.name, p.kind, p.default is p.empty) for p in ours[1:]
         ], name
+
+
+SQUARE = torch.ones(2, 2)
+
+
+@pytest.mark.thorough
+@pytest.mark.filterwarnings("ignore")
+def test_no_other_function_takes_a_number_for_its_tensor_in_any_of_its_signatures():
+    """Calls with a number where a tensor is due, and tensors or numbers around it: torch still has old signatures."""
+    taken = set()
+    for name in (n for n in RULES if Places(n).is_torchs and hasattr(RULES[n], "signature")):
+        places = Places(name)
+        try:
+            function = called(name)
+        except (AttributeError, ImportError):
+            continue
+        for count in range(1, min(len(RULES[name].signature.parameters), 4) + 2):
+            for given in itertools.product((0.5, SQUARE), repeat=count):
+                if places.is_method and given[0] is not SQUARE:
+                    continue
+                if any(i < count and given[i] is not SQUARE for i in places.tensors[places.is_method :]):
+                    batched = [g[None] if g is SQUARE and "bmm" in name else g for g in given]
+                    with contextlib.suppress(Exception):
+                        function(*(g.clone() if isinstance(g, torch.Tensor) else g for g in batched))
+                        taken.add(name)
+    assert taken == {n for n in taken if Places(n).takes_numbers}
+    assert "torch.addmm" in taken

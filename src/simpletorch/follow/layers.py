@@ -50,6 +50,7 @@ from simpletorch.rules import (
 )
 from simpletorch.rules import Value as RuleValue
 from simpletorch.rules.core.dtype import DType
+from simpletorch.rules.layers.linear import Linear, flattened
 from simpletorch.shapes import ANY_REST, UNKNOWN, Shape
 
 if TYPE_CHECKING:
@@ -255,7 +256,7 @@ def forward(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs:
         known = None
         result = infer_module(rule, given, named, dtype_counts=counts, autocast=cast)
     if isinstance(result, Report):
-        return run.report(result)
+        return run.report(_with_hint(rule, args, result))
     name = _short(rule.names[0])
     misfit = indexes.check_layer(name, rule, args, module.state.get(_IGNORES, indexes.IGNORED))
     misfit = misfit or modes.check_batch(run, module, name, args)
@@ -268,6 +269,17 @@ def forward(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs:
     if name in sequences.LAYERS:
         sequences.of_layer(run, name, module, args, out)
     return out
+
+
+def _with_hint(rule: ModuleRule, args: tuple[Value, ...], report: Report) -> Report:
+    """The hint that what the input was before a ``view`` gives, where that is known."""
+    first = args[0] if args else None
+    if not isinstance(rule, Linear) or not isinstance(first, Tensor) or first.base is None or report.kind != "shape":
+        return report
+    if first.type.shape.rank != 1:
+        return report
+    hint = flattened(rule, first.type.shape, first.base.type.shape)
+    return report if hint is None else replace(report, hint=hint)
 
 
 @cache

@@ -310,6 +310,14 @@ torch.numel(np.zeros(3))
 torch.is_floating_point(3)
 """
 RIGHT = r"""
+x = torch.zeros(3, 3)
+x.mul_(0.9).addcmul_(1 - 0.9, x, x).addcdiv_(-0.1, x, x)
+torch.addmm(0.5, x, 0.5, x, x)
+x.addmm_(0.5, x, x)
+torch.addcmul(x, 2, x, x)
+torch.baddbmm(1, x[None], x[None], x[None])
+torch.addmv(1, x[0], 2, x, x[0])
+---
 Out = collections.namedtuple("Out", "x y")
 o = Out(torch.zeros(5, 3), torch.zeros(5, 7))
 nn.Linear(3, 2)(o.x)

@@ -62,6 +62,8 @@ _TAKE_NUMBERS: Final = frozenset({
     "torch.nn.functional.gaussian_nll_loss", "torch.nn.functional.multilabel_soft_margin_loss",
 })  # fmt: skip
 """Functions whose Python only computes with their second tensor."""
+_SCALED: Final = frozenset({"addbmm", "addcdiv", "addcmul", "addmm", "addmv", "addr", "baddbmm", "sspaddmm"})
+"""torch still takes their old signatures: ``addcmul(input, value, tensor1, tensor2)``."""
 _WITHOUT: Final = ("__torch_function__", "__getattr__", "__getattribute__")
 """With these an object may be taken for a tensor."""
 _OF_PYTHON: Final = ("builtins.", "typing.", "abc.", "enum.")
@@ -73,7 +75,7 @@ _REPEATED: Final = (tuple, Fields, Sizes, List, str, bytes)
 class Places:
     """Where an operation takes tensors: alone (``tensors``), or numbers as well (``operands``)."""
 
-    __slots__ = ("is_method", "is_torchs", "operands", "short", "tensors")
+    __slots__ = ("is_method", "is_torchs", "operands", "short", "takes_numbers", "tensors")
 
     def __init__(self, name: str) -> None:
         rule = RULES[name]
@@ -83,6 +85,7 @@ class Places:
         # torch's own functions look at the classes of their arguments; Python's operators may be answered by these
         self.is_torchs = name.startswith(("torch.", "Tensor.")) and not name.startswith("torch.distributed.")
         self.is_torchs = self.is_torchs and not self.short.startswith("__") and name not in _TAKE_NUMBERS
+        self.takes_numbers = self.short.removesuffix("_") in _SCALED
         names = rule.signature.parameters if self.is_torchs and self.short not in ("max", "min", "where") else ()
         operands = _OPERANDS if self.short != "copy_" else ("src",)
         self.operands = tuple(i for i, p in enumerate(names) if p in operands and i not in self.tensors)
@@ -148,6 +151,7 @@ def check(run: Interpreter, name: str, places: Places, args: tuple[Value, ...]) 
         if i in places.tensors:
             any_kind = places.is_torchs and (i > 0 or not places.is_method)
             found = is_none(value, places.short) if any_kind else type(value) in NO_TENSORS
+            found = found and not (places.takes_numbers and _is_number(value))
         else:
             found = i in places.operands and not _is_number(value) and is_none(value, places.short)
             found = found and type(args[0]) is Tensor and not args[0].array
