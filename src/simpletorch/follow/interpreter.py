@@ -74,6 +74,7 @@ class Interpreter:
         self.is_elsewhere = False  # whether a guard has counted as passed that fails on this machine
         self.optional_imports = 0  # how many ``try`` around here catch an ``ImportError``
         self.guards: list[Guard] = []  # who takes exceptions around here, the innermost last
+        self.called_back: tuple[Value, ...] = ()  # hooks that unknown layers have
         self.questions = 0  # how many built-in functions around here take an exception for an answer
         self.takers = 0  # how many of them don't just pass them on: without one, nobody minds what may be raised
         self.hypothetical = False  # whether what runs may never run: an entry, a generator that nobody asks for more

@@ -866,7 +866,8 @@ def _nonzero(run: Interpreter, a: Value) -> Value:
     if rank == 0:
         return run.report(Report("nonzero", "shape", "NumPy gives no places of a number, only of an array with dims",
                                  {"a": given.type}, hint="np.atleast_1d(a)"))  # fmt: skip
-    return tuple(array(Shape((UNKNOWN,)), INT64) for _ in range(rank))
+    size = sizes.by_content(run, run.some_size(0))
+    return tuple(array(Shape((size,)), INT64) for _ in range(rank))
 
 
 # -- along an axis ---------------------------------------------------------------------------------------------------
