@@ -156,7 +156,7 @@ def _assert(run: Interpreter, node: ast.Assert, scope: Scope) -> Done:
     if type(test) in _TRUTHS and not test and machines.depends(run, node.test, scope):
         machines.passed(run, node.test, scope)
         return None
-    if test is False and (_is_about_shapes(node.test) or _is_about_known_values(run, node.test)):
+    if test is False and (_is_about_shapes(node.test) or _is_about_known_values(run, node.test, scope)):
         run.node = node
         modules.refuse(run, _failed(run, node.test, scope), None, "AssertionError", "tensor-shape")
         return None
@@ -169,7 +169,7 @@ def _is_about_shapes(test: ast.expr) -> bool:
     return any(isinstance(n, ast.Attribute) and n.attr in _OF_SHAPES for n in walk(test))
 
 
-def _is_about_known_values(run: Interpreter, test: ast.expr) -> bool:
+def _is_about_known_values(run: Interpreter, test: ast.expr, scope: Scope) -> bool:
     """Whether it compares lengths, classes or what shapes gave, and is surely reached as the program stands.
 
     In a branch, or in a function that nobody calls, an assertion that fails shows rather that nobody gets there.
@@ -177,11 +177,30 @@ def _is_about_known_values(run: Interpreter, test: ast.expr) -> bool:
     if not run.surely_gets_here or run.questions:
         return False
     names = _sized(run.tree) if run.tree is not None else frozenset()
-    return any(
-        (isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id in ("len", "isinstance"))
-        or (isinstance(n, ast.Name) and n.id in names)
-        for n in walk(test)
-    )
+    about = False
+    for node in walk(test):
+        match node:
+            case ast.Call(func=ast.Name(id="isinstance"), args=[_, classes]):
+                with run.silently():
+                    if not _is_plain_class(run, run.resolve(run.evaluate(classes, scope))):
+                        return False
+                about = True
+            case ast.Call(func=ast.Name(id="len")):
+                about = True
+            case ast.Name(id=name):
+                about = about or name in names
+    return about
+
+
+def _is_plain_class(run: Interpreter, value: Value) -> bool:
+    """Whether an object is one of a class only if its own class derives from it."""
+    if isinstance(value, tuple):
+        return all(_is_plain_class(run, run.resolve(one)) for one in value)
+    if not isinstance(value, Class) or value.unknown_base is not None or "metaclass" in value.metadata:
+        return False
+    if value.module in ("builtins", "numpy") or value.qualified == "torch.Tensor" or value.is_a("torch.nn.Module"):
+        return True
+    return all("parameters" in c.metadata or c.qualified == "builtins.object" for c in value.mro)
 
 
 @of_node

@@ -8,6 +8,10 @@ from simpletorch.follow import follow
 from tests.follow.words.against_torch import programs, raises
 
 WRONG = r"""
+assert isinstance(nn.ReLU(), nn.Conv2d)
+---
+assert isinstance(3, str)
+---
 a, b = [1, 2], [1, 2, 3]
 assert len(a) == len(b)
 ---
@@ -75,6 +79,54 @@ n, m = np.zeros((3, 4)).shape
 assert n == m
 """
 RIGHT = r"""
+class P(typing.Protocol):
+    def f(self): ...
+P2 = typing.runtime_checkable(P)
+class A:
+    def f(self): return 3
+assert isinstance(A(), P2)
+---
+import abc
+class B(abc.ABC): pass
+@B.register
+class A: pass
+assert isinstance(A(), B)
+---
+import collections.abc, numbers
+assert isinstance([1], collections.abc.Sequence)
+assert isinstance(3, numbers.Number)
+assert isinstance(np.float32(3), numbers.Number)
+---
+assert isinstance(np.float64(3), float)
+assert isinstance(np.zeros(3)[0], float)
+assert isinstance(True, int)
+assert isinstance(torch.Size([1]), tuple)
+assert isinstance(torch.zeros(3).max(0), tuple)
+assert isinstance(nn.Parameter(torch.zeros(2)), torch.Tensor)
+assert isinstance(torch.FloatTensor([1]), torch.FloatTensor)
+assert isinstance(torch.zeros(3), torch.FloatTensor)
+assert isinstance(torch.zeros(1), torch.autograd.Variable)
+assert isinstance(nn.Sequential(), nn.Module)
+assert isinstance(collections.OrderedDict(), dict)
+assert isinstance(collections.deque(), collections.deque)
+assert isinstance({}.keys(), collections.abc.KeysView)
+assert isinstance(torch.float32, torch.dtype)
+assert isinstance(torch.device("cpu"), torch.device)
+assert isinstance(torch.zeros(3).shape, torch.Size)
+assert isinstance(torch.zeros(3).numpy(), np.ndarray)
+assert isinstance(np.zeros(3).dtype, np.dtype)
+assert isinstance(np.int64(3), np.integer)
+assert isinstance(np.float32(3), np.floating)
+assert isinstance(np.zeros(3).sum(), np.generic)
+assert isinstance(len, object)
+assert isinstance(lambda: 3, typing.Callable)
+assert isinstance(range(3), range)
+assert isinstance(torch.zeros(3).sum().item(), float)
+assert isinstance(torch.utils.data.TensorDataset(torch.zeros(2)), torch.utils.data.Dataset)
+assert isinstance(torch.optim.SGD([nn.Parameter(torch.zeros(2))], 0.1), torch.optim.Optimizer)
+assert len(torch.zeros(3)) == 3 and len(np.zeros((2, 3))) == 2
+assert len("abc") == len([1, 2, 3]) == len({1: 2, 3: 4, 5: 6})
+---
 a, b = [1, 2], [1, 2, 3]
 assert len(a) == len(b) - 1
 ---

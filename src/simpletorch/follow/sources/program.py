@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -18,10 +18,11 @@ from simpletorch.follow.libraries.harmless import is_harmless
 from simpletorch.follow.libraries.pytorch.torch_nn import make_layer_class
 from simpletorch.follow.outcomes import Raise
 from simpletorch.follow.scopes import Scope
-from simpletorch.follow.sources import lazily, texts
+from simpletorch.follow.sources import lazily, mentions, texts
 from simpletorch.follow.sources.installed import is_installed
+from simpletorch.follow.sources.mentions import Mentions
 from simpletorch.follow.sources.stubs import Stubs
-from simpletorch.follow.sources.syntax import code, parse
+from simpletorch.follow.sources.syntax import parse
 from simpletorch.follow.values import MISSING, Class, Instance, List, Namespace, Native, Unknown, Value
 from simpletorch.rules import MODULES, RULES
 from simpletorch.rules.core.dtype import BY_TORCH_NAME
@@ -114,12 +115,10 @@ class Program:
             return str(path)
         return str(Path(self.shown).parent / inside)
 
-    def texts(self) -> Iterator[str]:
-        """The code of each file that was imported so far, the program's own first, without comments and strings."""
-        for module in self.modules.values():
-            tree = None if module.path is None else parse(Path(module.path))
-            if tree is not None:
-                yield code(tree, texts.read(Path(str(module.path))))
+    def mentions(self) -> Mentions:
+        """What the files that were imported so far call, import and name."""
+        paths = (Path(m.path) for m in self.modules.values() if m.path is not None)
+        return mentions.of_all(tree for path in paths if (tree := parse(path)) is not None)
 
     def load(self, run: Interpreter, name: str) -> Namespace | None:
         """The module of the program's own by its dotted name, None if it has none."""

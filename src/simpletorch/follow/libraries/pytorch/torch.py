@@ -406,7 +406,7 @@ def _rank(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
 @method(Tensor, "is_inference")
 def _is_inference(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     """Only what is made under ``inference_mode`` is such a tensor."""
-    if any("inference_mode" in text for text in run.program.texts()):
+    if "inference_mode" in run.program.mentions().used:
         return run.derived("is_inference", args[0], None, type="bool")
     return False
 
