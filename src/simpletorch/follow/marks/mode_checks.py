@@ -89,7 +89,7 @@ def _needs_gradients(run: Interpreter) -> bool:
     return (
         not (names.called | names.imported).isdisjoint(_GRADIENTS)
         or "requires_grad=True" in names.keywords
-        or any(_sets_flag(tree) for m in run.program.modules.values() if m.path and (tree := parse(Path(m.path))))
+        or any(map(_sets_flag, run.program.trees()))
     )
 
 

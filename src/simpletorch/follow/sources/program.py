@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -115,10 +115,16 @@ class Program:
             return str(path)
         return str(Path(self.shown).parent / inside)
 
+    def trees(self) -> Iterator[ast.Module]:
+        """The syntax of each file that was imported so far, the program's own first."""
+        for module in self.modules.values():
+            tree = None if module.path is None else parse(Path(module.path))
+            if tree is not None:
+                yield tree
+
     def mentions(self) -> Mentions:
-        """What the files that were imported so far call, import and name."""
-        paths = (Path(m.path) for m in self.modules.values() if m.path is not None)
-        return mentions.of_all(tree for path in paths if (tree := parse(path)) is not None)
+        """What these files call, import and name."""
+        return mentions.of_all(self.trees())
 
     def load(self, run: Interpreter, name: str) -> Namespace | None:
         """The module of the program's own by its dotted name, None if it has none."""
