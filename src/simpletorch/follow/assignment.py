@@ -190,7 +190,7 @@ def augment(run: Interpreter, node: ast.AugAssign, scope: Scope) -> None:
     target = node.target
     name = operators.METHODS[type(node.op)]
     if isinstance(target, ast.Name):
-        old = scope.find(target.id)
+        old = run.evaluate(_read(target), scope)
         value = run.evaluate(node.value, scope)
         if name == "__add__":
             training.check_sum(run, target, value)
@@ -210,6 +210,12 @@ def augment(run: Interpreter, node: ast.AugAssign, scope: Scope) -> None:
         old = items.get(run, owner, index)
         new = operators.in_place(run, name, old, run.evaluate(node.value, scope))
         items.put(run, owner, index, new)
+
+
+@of_node
+def _read(target: ast.Name) -> ast.Name:
+    """The same name, read."""
+    return ast.copy_location(ast.Name(target.id, ast.Load()), target)
 
 
 def delete(run: Interpreter, target: ast.expr, scope: Scope) -> None:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from types import NoneType
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, guards, items, layers, texts
 from simpletorch.follow.libraries import METHODS, NATIVES
 from simpletorch.follow.libraries.pytorch import sparse
-from simpletorch.follow.marks import devices, gradients, layout, modules, no_tensors, origins, purity, sparsity, updates
+from simpletorch.follow.marks import devices, gradients, layout, modules, origins, purity, sparsity, updates
 from simpletorch.follow.memory import stand_ins
 from simpletorch.follow.memory.remembered import note, note_name
-from simpletorch.follow.model import descriptors, metaclasses
+from simpletorch.follow.model import descriptors, kinds, metaclasses
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
     MISSING,
@@ -47,7 +46,7 @@ from simpletorch.shapes import UNKNOWN, Shape
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["attributes_of", "delete", "find", "get", "put"]
+__all__ = ["attributes_of", "delete", "find", "get", "is_there", "put", "read"]
 
 _TENSOR_PROPERTIES: Final = frozenset({"T", "mT", "H", "mH", "real", "imag", "itemsize", "nbytes"})
 _FLAGS: Final = frozenset((
@@ -65,10 +64,36 @@ def get(run: Interpreter, value: Value, name: str) -> Value:
     Raises:
         Raised: there is no such attribute for sure.
     """
-    found = find(run, value, name)
+    found = read(run, value, name)
     if found is MISSING:
         raise Raised("AttributeError", None, _ATTRIBUTE_ERROR)
     return found
+
+
+def read(run: Interpreter, value: Value, name: str) -> Value:
+    """``value.name``, MISSING where there is none for sure; where that isn't known, it may raise."""
+    if not run.takers:
+        return find(run, value, name)
+    one = run.resolve(value)
+    of_tensor = isinstance(one, Tensor) and modules.tensor_may_lack(one, name)
+    of_object = isinstance(one, Instance) and branches.may_be_missing(run, one.cells.get(name))
+    if isinstance(one, Unknown):
+        guards.may_raise(run, guards.ANY)
+    elif isinstance(one, Choice) or of_tensor or of_object:
+        guards.may_raise(run, _LACKS)
+    found = find(run, one, name)
+    if not isinstance(one, Unknown | Choice | Tensor) and found is not MISSING and not is_there(one, name, found):
+        guards.may_raise(run, _LACKS)
+    return found
+
+
+def is_there(value: Value, name: str, found: Value) -> bool:
+    """Whether an attribute was found because it surely is there."""
+    if isinstance(value, Instance):
+        return type(found) is not Unknown or name in value.cells or value.cls.find(name) is not None
+    if isinstance(found, BoundNative):
+        return name in METHODS.get(type(value), {}) or kinds.has_attribute(value, name) is True
+    return type(found) is not Unknown
 
 
 def find(run: Interpreter, value: Value, name: str) -> Value:
@@ -93,7 +118,7 @@ def find(run: Interpreter, value: Value, name: str) -> Value:
         return run.derived(f".{name}", value, None, type=None) if method is None else method
     reader = _READERS.get(type(value), _of_plain)
     found = reader(run, value, name)
-    if found is MISSING and name in _OF_ALL and not _is_without(value, name):
+    if found is MISSING and name in _OF_ALL and not _is_without(run, value, name):
         return run.unknown(f".{name} of an object")
     return run.resolve(found) if type(found) is Choice else found
 
@@ -149,7 +174,7 @@ def _of_tensor(run: Interpreter, value: Tensor, name: str) -> Value:
         return run.derived(f".{name}", value, None, None)
     if name in ("grad_fn", "_version", "layout", "names"):
         return run.unknown(f".{name} of a tensor")
-    return MISSING if modules.is_misspelt(value, name) else BoundNative(name, value)
+    return MISSING if modules.is_without(run, value, name) else BoundNative(name, value)
 
 
 def shape_of(run: Interpreter, value: Tensor) -> Value:
@@ -296,24 +321,19 @@ def _modules_of(run: Interpreter, value: Instance) -> Dict:
 
 
 def _every_has(cls: Class, name: str) -> bool:
-    """Whether all modules of torch, or all exceptions, have an attribute of this name."""
-    if modules.torch_has(cls, name):
-        return True
-    return name in _OF_EXCEPTIONS and any(c.name == "BaseException" for c in cls.mro)
+    """Whether all modules of torch, or all objects of one of Python's classes, have an attribute of this name."""
+    return modules.torch_has(cls, name) or kinds.in_python(cls, name)
 
 
 _OF_MANY: Final = frozenset({"__dict__", "__module__", "__weakref__", "__annotations__"})
 _OF_ALL: Final = frozenset(dir(object)) | _OF_MANY
 """What every object has, or may have."""
-_WITHOUT_DICT: Final = (int, float, complex, str, bytes, NoneType, List)
-"""Of these, objects of Python's own classes have none of `_OF_MANY`."""
 
 
-def _is_without(value: Value, name: str) -> bool:
-    return name in _OF_MANY and isinstance(value, _WITHOUT_DICT)
-
-
-_OF_EXCEPTIONS: Final = frozenset(dir(BaseException))
+def _is_without(run: Interpreter, value: Value, name: str) -> bool:
+    if isinstance(value, Instance):
+        return name in ("__dict__", "__weakref__") and descriptors.slots(value.cls) is not None
+    return kinds.has_attribute(value, name) is False
 
 
 def attributes_of(run: Interpreter, value: Instance) -> Dict:
@@ -361,7 +381,9 @@ def _of_class(run: Interpreter, value: Class, name: str) -> Value:
         return Dict({m.cells["name"]: m for m in value.metadata["members"]})
     if name == "__dict__":
         return Dict(dict(value.cells), run.unknown("an attribute of a class"))
-    if name in ("__annotations__", "__doc__", "__new__", "__init__", "__init_subclass__", "__subclasses__"):
+    if name == "mro":
+        return Native("mro", lambda run, args, kwargs: List(value.mro))
+    if hasattr(type, name) or name == "__annotations__":
         return run.unknown(f"{name} of a class")
     if (work := NATIVES.get(f"{value.qualified}.{name}")) is not None:
         return work
@@ -493,9 +515,19 @@ def _of_function(run: Interpreter, value: Function, name: str) -> Value:
         return value.attributes[name]
     if name in ("__name__", "__qualname__"):
         return value.name
+    if name == "cache_clear" and value.answers is not None:
+        return Native(name, lambda run, args, kwargs: _clear(run, value.answers))
+    if name == "__wrapped__" and value.answers is not None:
+        return replace(value, answers=None)
     if name == "__module__":
         return value.scope.globals.cells.get("__name__", run.unknown("a name", "str"))
     return run.unknown(f"{name} of a function")
+
+
+def _clear(run: Interpreter, held: Dict | None) -> None:
+    assert held is not None
+    for key in list(held.cells):
+        run.heap.write(held.cells, key, MISSING)
 
 
 def _of_method(run: Interpreter, value: Method, name: str) -> Value:
@@ -546,7 +578,7 @@ def _of_device(run: Interpreter, value: Device, name: str) -> Value:
 def _of_fields(run: Interpreter, value: Fields, name: str) -> Value:
     if name in value.names:
         return value[value.names.index(name)]
-    return MISSING if no_tensors.lacks(value, name) or _is_without(value, name) else BoundNative(name, value)
+    return MISSING if kinds.has_attribute(value, name) is False else BoundNative(name, value)
 
 
 def _of_plain(run: Interpreter, value: Value, name: str) -> Value:
@@ -561,7 +593,10 @@ def _of_plain(run: Interpreter, value: Value, name: str) -> Value:
         return getattr(value, name)
     if isinstance(value, range) and name in ("start", "stop", "step"):
         return getattr(value, name)
-    return MISSING if no_tensors.lacks(value, name) or _is_without(value, name) else BoundNative(name, value)
+    if kinds.has_attribute(value, name) is not False:
+        return BoundNative(name, value)
+    # a default: a caller whom nobody sees gives something else
+    return run.unknown("an attribute of None") if value is None and run.entry else MISSING
 
 
 _READERS: Final[dict[type, Callable[[Any, Any, str], Value]]] = {
@@ -625,11 +660,10 @@ def put(run: Interpreter, value: Value, name: str, new: Value) -> None:
         sparsity.put(value, name, run.resolve(new))
     elif name == "requires_grad" and isinstance(value, Unknown):
         gradients.freeze(run, value, new)
-    elif type(value) in _WITHOUT_ATTRIBUTES:
+    elif kinds.is_of_python(value) and not isinstance(value, Dict):  # an OrderedDict has what it is given
         raise Raised("AttributeError", None, _ATTRIBUTE_ERROR)
-
-
-_WITHOUT_ATTRIBUTES: Final = frozenset({int, float, bool, str, bytes, tuple, type(None), List, Set, range, slice})
+    else:
+        guards.may_raise(run, guards.ANY)
 
 
 def _put_class(run: Interpreter, value: Instance, cls: Value) -> None:
@@ -669,12 +703,21 @@ def delete(run: Interpreter, value: Value, name: str) -> None:
             raise Raised("AttributeError", None, _ATTRIBUTE_ERROR)
         run.heap.write(value.cells, name, MISSING)
     elif isinstance(value, Function):
+        if name not in value.attributes and not hasattr(_a_function, name) and not value.scripted:
+            raise Raised("AttributeError", None, _ATTRIBUTE_ERROR)
         run.heap.write(value.attributes, name, MISSING)
     elif isinstance(value, Tensor):
+        if name in _FIXED or modules.is_without(run, value, name):
+            raise Raised("AttributeError", None, _ATTRIBUTE_ERROR)
         if name != "type":
             run.heap.write(value.cells, gradients.HAS_GRAD if name == "grad" else name, MISSING)
-    elif type(value) in _WITHOUT_ATTRIBUTES:
+    elif kinds.is_of_python(value) and not isinstance(value, Dict):
         raise Raised("AttributeError", None, _ATTRIBUTE_ERROR)
+    else:
+        guards.may_raise(run, guards.ANY)
+
+
+def _a_function() -> None: ...
 
 
 def _remove(run: Interpreter, value: Instance, name: str) -> None:
@@ -702,7 +745,17 @@ def _put_all(run: Interpreter, value: Instance, new: Value) -> None:
         run.heap.write(value.state, "open", True)
 
 
+_FIXED: Final = frozenset({
+    "H", "T", "device", "dtype", "grad_fn", "is_cpu", "is_cuda", "is_ipu", "is_leaf", "is_maia", "is_meta",
+    "is_mkldnn", "is_mps", "is_mtia", "is_nested", "is_quantized", "is_sparse", "is_sparse_csr", "is_vulkan", "is_xla",
+    "is_xpu", "itemsize", "layout", "mH", "mT", "name", "nbytes", "ndim", "output_nr", "retains_grad", "shape",
+})  # fmt: skip
+"""Attributes of torch's tensors that can't be set (a test compares with torch)."""
+
+
 def _put_on_tensor(run: Interpreter, value: Tensor, name: str, new: Value) -> None:
+    if name in _FIXED and not value.array:
+        raise Raised("AttributeError", None, _ATTRIBUTE_ERROR)
     if name in ("data", "shape"):
         layout.forget(run, value)
     if name == "data":

@@ -6,12 +6,12 @@ import ast
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import branches, classes, files, guards, layers
+from simpletorch.follow import branches, classes, files, guards, items, layers
 from simpletorch.follow.heap import Cells
 from simpletorch.follow.libraries import CLASSES, METHODS, Model
 from simpletorch.follow.marks import arguments, gradients, modules, purity
 from simpletorch.follow.memory import closures, recursion, remembered
-from simpletorch.follow.model import iterators, names
+from simpletorch.follow.model import iterators, kinds, names, unmodelled
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.scopes import Scope
 from simpletorch.follow.values import (
@@ -79,8 +79,9 @@ def call(run: Interpreter, function: Value, args: tuple[Value, ...], kwargs: dic
             return branches.distribute(run, function, lambda v: call(run, v, args, kwargs))
     if run.promises:
         purity.calls_unknown(run, function)
-    if is_known(function) or function is NotImplemented or isinstance(function, Tensor | List | Dict | Set | Iterator):
+    if isinstance(function, Tensor | Iterator):
         raise Raised("TypeError", None, _TYPE_ERROR)
+    kinds.need(run, function, "__call__")
     return in_the_dark(run, function, args, kwargs)
 
 
@@ -100,7 +101,7 @@ def _native(
     if args and type(args[0]) is Instance and modules.is_bare(args[0]) and name.endswith(".__init__"):
         modules.begun(run, args[0])
     try:
-        return work(run, args, kwargs)
+        return work(run, args, kwargs) if not run.takers else unmodelled.watched(run, name, work, args, kwargs)
     except (IndexError, KeyError, TypeError, AttributeError, ValueError, AssertionError) as error:
         if type(work) is Model and (refused := _misfit(run, work, args, kwargs)) is not None:
             return refused
@@ -139,6 +140,7 @@ def _instance(run: Interpreter, function: Instance, args: tuple[Value, ...], kwa
         return call(run, Method(found[0], function), args, kwargs)
     if layers.is_module(function):
         return layers.call(run, function, args, kwargs)
+    kinds.need(run, function, "__call__")
     return in_the_dark(run, function, args, kwargs)
 
 
@@ -167,7 +169,8 @@ def _method(run: Interpreter, name: str, receiver: Value, args: tuple[Value, ...
 
 
 def _function(run: Interpreter, function: Function, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    if run.too_deep or recursion.enough(run, function, (*args, *kwargs.values())):
+    is_kept = function.answers is not None and all(map(is_known, (*args, *kwargs.values())))
+    if run.too_deep or (not is_kept and recursion.enough(run, function, (*args, *kwargs.values()))):
         guards.may_raise(run, _TOO_DEEP)
         escape(run, (function, *args, *kwargs.values()))
         return run.unknown(f"{function.name} calls itself too often")
@@ -189,6 +192,46 @@ def _function(run: Interpreter, function: Function, args: tuple[Value, ...], kwa
         if function.node in run.replaceable and not arguments.is_named(run.node, function):
             return run.unknown(f"what a caller gives for {function.name}, which doesn't fit here")
         return modules.refuse(run, *wrong)
+    if function.answers is not None:
+        return _cached(run, function, function.answers, scope, args, kwargs)
+    return _bound(run, function, scope, args)
+
+
+def _cached(
+    run: Interpreter,
+    function: Function,
+    answers: Dict,
+    scope: Scope,
+    args: tuple[Value, ...],
+    kwargs: dict[str, Value],
+) -> Value:
+    """``functools.lru_cache``: equal arguments, the same answer."""
+    key: Any = (tuple(map(run.resolve, args)), tuple((k, run.resolve(v)) for k, v in kwargs.items()))
+    items.check_key(run, key)
+    if not items.can_be_key(key):
+        return _bound(run, function, scope, args)
+    if len(args) == 1 and not kwargs:
+        key = (type(key[0][0]), key)
+    if run.heap.recorders:
+        remembered.note(run.heap, answers)
+    found = run.resolve(answers.cells.get(key, MISSING))
+    is_full = function.most_answers is not None and len(answers.cells) >= function.most_answers
+    if found is not MISSING and not isinstance(found, Choice):
+        if is_full:  # the one that was asked for last is the last to go
+            run.heap.write(answers.cells, key, MISSING)
+            run.heap.write(answers.cells, key, found)
+        return found
+    found = _bound(run, function, scope, args)
+    if function.most_answers is not None and len(answers.cells) >= function.most_answers:
+        for oldest in list(answers.cells)[:1]:
+            run.heap.write(answers.cells, oldest, MISSING)
+    if function.most_answers != 0:
+        run.heap.write(answers.cells, key, found)
+    return found
+
+
+def _bound(run: Interpreter, function: Function, scope: Scope, args: tuple[Value, ...]) -> Value:
+    """A call whose arguments have their names."""
     scope.first = args[0] if args else MISSING
     if function.scripted:
         _convert(run, function, scope.cells)
@@ -279,6 +322,7 @@ def _convert(run: Interpreter, function: Function, cells: dict[str, Any]) -> Non
 def in_the_dark(run: Interpreter, function: Value, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> Value:
     """A call of something unknown, or with arguments that aren't all known: it may change all that it gets."""
     run.training.lost_sight = True
+    guards.may_raise(run, guards.ANY)
     if isinstance(function, Unknown) and function.harmless:
         files.spoiled(run, (*args, *kwargs.values()))
         return run.part(function, function.reason)

@@ -10,7 +10,7 @@ from simpletorch.follow import branches, guards, texts
 from simpletorch.follow.guards import Guard
 from simpletorch.follow.marks import modules
 from simpletorch.follow.memory import remembered
-from simpletorch.follow.model import generators, iterators, metaclasses, names
+from simpletorch.follow.model import generators, iterators, kinds, metaclasses, names, unmodelled
 from simpletorch.follow.numbers import between, offsets
 from simpletorch.follow.outcomes import Done, Outcome, Passing, Raise, Raised
 from simpletorch.follow.scopes import Scope
@@ -241,6 +241,8 @@ def create(run: Interpreter, node: ast.ClassDef, scope: Scope) -> Value:
         module = scope.globals.cells["__name__"]
     made = Class(node.name, known or (run.program.library_class("builtins.object"),), body.cells, module)
     strange = next((b for b in bases if not isinstance(b, Class)), None)
+    if strange is not None and kinds.is_of_python(strange):
+        raise kinds.error("TypeError")
     if strange is not None:
         made.unknown_base = strange if isinstance(strange, Unknown) else run.unknown(f"base {strange!r}")
     metaclasses.check_bases(made)
@@ -293,7 +295,9 @@ def _instantiate(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: 
         if kind is not None:
             run.escape((*args, *kwargs.values()))
             return run.unknown(f"an object of a class that is derived from {kind}")
-        return make(run, cls, args, kwargs)
+        if not run.takers:
+            return make(run, cls, args, kwargs)
+        return unmodelled.watched(run, cls.qualified, lambda run, *given: make(run, cls, *given), args, kwargs)
     new = cls.find("__new__")
     if new is not None and isinstance(new[0], Function | StaticMethod):
         inner = new[0].function if isinstance(new[0], StaticMethod) else new[0]
@@ -309,16 +313,20 @@ def _instantiate(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: 
         fill(run, made, args, kwargs)
     elif cls.unknown_base is not None:
         run.heap.write(made.state, "open", True)
-    elif (args or kwargs) and not is_exception(cls) and _is_programs_own(run, cls):
-        raise Raised("TypeError", None, ("Exception", "BaseException"))
+    elif (args or kwargs) and (cls.qualified == "builtins.object" or _takes_nothing(run, cls)):
+        raise kinds.error("TypeError")
     if is_exception(cls) and "args" not in made.cells:
         run.heap.write(made.cells, "args", args)
     return made
 
 
-def _is_programs_own(run: Interpreter, cls: Class) -> bool:
-    """Whether a class and its bases are the program's, or Python's."""
-    return cls.module == run.program.main and all(c.module in ("builtins", run.program.main) for c in cls.mro)
+def _takes_nothing(run: Interpreter, cls: Class) -> bool:
+    """Whether a class and its bases are the program's, or Python's, and none of them is an exception."""
+    return (
+        not is_exception(cls)
+        and cls.module == run.program.main
+        and all(c.module in ("builtins", run.program.main) for c in cls.mro)
+    )
 
 
 def is_exception(cls: Class) -> bool:
@@ -409,6 +417,8 @@ def managed(run: Interpreter, manager: Value, inside: Callable[[Value], Done], *
         value = run.call(run.attribute(manager, enter), ())
         leave = manager.cls.find(exit_)
         return inside(value) if leave is None else _left(run, manager, leave[0], lambda: inside(value))
+    kinds.need(run, manager, exit_)
+    kinds.need(run, manager, enter)
     if isinstance(manager, Instance):
         return _unsure(run, inside, manager)
     if isinstance(manager, Unknown) and not manager.harmless:

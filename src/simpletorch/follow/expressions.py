@@ -23,7 +23,7 @@ from simpletorch.follow.budget import LARGEST, formats_too_much, weight
 from simpletorch.follow.libraries.python.evaluation import evaluate
 from simpletorch.follow.marks import devices, gradients, loading, modules, no_tensors
 from simpletorch.follow.memory import elements, remembered
-from simpletorch.follow.model import iterators, unmodelled
+from simpletorch.follow.model import iterators, kinds, unmodelled
 from simpletorch.follow.numbers import between, offsets
 from simpletorch.follow.outcomes import Raise, Raised, Return
 from simpletorch.follow.scopes import Scope
@@ -56,7 +56,6 @@ __all__ = ["TABLE"]
 
 _NOT_DEFINED: Final = Raised("NameError", None, ("Exception", "BaseException"))
 _NO_VALUE: Final = Raised("UnboundLocalError", None, ("NameError", "Exception", "BaseException"))
-_NO_ATTRIBUTE: Final = Raised("AttributeError", None, ("Exception", "BaseException"))
 
 
 def _constant(run: Interpreter, node: ast.Constant, scope: Scope) -> Value:
@@ -82,10 +81,15 @@ def _name(run: Interpreter, node: ast.Name, scope: Scope) -> Value:
     if type(found) is Choice:
         found = _perhaps(run, found, _NO_VALUE if node.id in scope.locals else _NOT_DEFINED)
     if found is MISSING:
-        if guards.is_caught(run, _NOT_DEFINED) and not scope.globals.stars and not hasattr(builtins, node.id):
+        unsure = run.conditions or run.entry or run.hypothetical or run.questions or node.id in _OF_NOTEBOOKS
+        lacks = not scope.globals.stars and not hasattr(builtins, node.id)
+        if lacks and (guards.is_caught(run, _NOT_DEFINED) or not unsure):
             raise Raised(_NOT_DEFINED.name, None, _NOT_DEFINED.bases)
         return run.unknown(f"{node.id!r} isn't defined here")
     return found
+
+
+_OF_NOTEBOOKS: Final = frozenset({"get_ipython", "display", "In", "Out", "exit", "quit", "_", "__", "___"})
 
 
 def _perhaps(run: Interpreter, found: Choice, error: Raised) -> Value:
@@ -95,31 +99,17 @@ def _perhaps(run: Interpreter, found: Choice, error: Raised) -> Value:
     return run.resolve(found)
 
 
-_OF_ANY_KIND: Final = (Instance, Tensor, Unknown, Choice)
-"""What an attribute that isn't known says nothing of: whether there is one is asked elsewhere."""
-
-
 def _attribute(run: Interpreter, node: ast.Attribute, scope: Scope) -> Value:
     owner = run.evaluate(node.value, scope)
     run.node = node
-    if run.takers:
-        one = run.resolve(owner)
-        if isinstance(one, Unknown):
-            guards.may_raise(run, guards.ANY)
-        elif isinstance(one, Choice) or (isinstance(one, Tensor) and modules.tensor_may_lack(one, node.attr)):
-            guards.may_raise(run, (_NO_ATTRIBUTE,))
     if owner is None and (gradients.lacks(run, node) or modules.none_lacks(run, node.attr)):
         return run.unknown("an error was found here")
-    found = attributes.find(run, owner, node.attr)
+    found = attributes.read(run, owner, node.attr)
     if found is MISSING:
         one = run.resolve(owner)
         if no_tensors.lacks(one, node.attr):
             return no_tensors.lacks_attribute(run, one, node.attr)
         return modules.lacks(run, one, node.attr)
-    if run.takers and type(found) is Unknown and not isinstance(run.resolve(owner), _OF_ANY_KIND):
-        guards.may_raise(run, (_NO_ATTRIBUTE,))
-    if run.takers and type(found) is BoundNative and no_tensors.has_not(found.receiver, node.attr):
-        raise Raised(_NO_ATTRIBUTE.name, None, _NO_ATTRIBUTE.bases)
     return found
 
 
@@ -202,11 +192,23 @@ def _dict(run: Interpreter, node: ast.Dict, scope: Scope) -> Value:
     made = Dict()
     for key, value in zip(node.keys, node.values, strict=True):
         if key is None:
-            items.update(run, made, run.evaluate(value, scope))
+            items.update(run, made, _mapping(run, run.evaluate(value, scope)))
         else:
             name = run.evaluate(key, scope)
             items.put(run, made, name, run.evaluate(value, scope))
     return run.unknown("a dict that holds too much") if _is_too_deep(made.cells.values()) else made
+
+
+def _mapping(run: Interpreter, value: Value) -> Value:
+    """What ``**value`` takes.
+
+    Raises:
+        Raised: it is no mapping.
+    """
+    value = run.resolve(value)
+    if kinds.has_attribute(value, "keys") is False:
+        raise kinds.error("TypeError")
+    return value
 
 
 def _binary(run: Interpreter, node: ast.BinOp, scope: Scope) -> Value:
@@ -314,7 +316,9 @@ def _call(run: Interpreter, node: ast.Call, scope: Scope) -> Value:
             _named_twice(kwargs, {k.arg: value})
             kwargs[k.arg] = value
             continue
-        value = items.as_dict(run, run.resolve(value))
+        value = items.as_dict(run, _mapping(run, value))
+        if isinstance(value, Dict) and any(kinds.is_of_python(n) and not isinstance(n, str) for n in value.cells):
+            raise kinds.error("TypeError")
         if isinstance(value, Dict) and not hidden and (ways := items.whole(run, value)) is not value:
             several.append(ways)
         elif isinstance(value, Dict) and value.rest is MISSING and all(isinstance(n, str) for n in value.cells):
@@ -489,6 +493,12 @@ def _placeholder(run: Interpreter, node: ast.FormattedValue, scope: Scope) -> Va
     ):
         if spec != "" and node.conversion not in _CONVERSIONS:
             texts.check_number(run, value)
+            if kinds.is_of_python(value) and all(
+                type(w).__format__ is object.__format__ for w in kinds.witnesses(value)
+            ):
+                raise kinds.error("TypeError")
+            if branches.type_name(value) not in ("int", "float"):
+                guards.may_raise(run, guards.ANY)
         shown = value.native if isinstance(value, Instance) and value.cls.is_a("pathlib.PurePath") else value
         if spec == "" and node.conversion in (-1, ord("s")) and texts.is_text(shown):
             return shown
@@ -496,8 +506,8 @@ def _placeholder(run: Interpreter, node: ast.FormattedValue, scope: Scope) -> Va
     try:
         shown = _CONVERSIONS[node.conversion](value) if node.conversion in _CONVERSIONS else value
         return format(shown, spec)
-    except (ValueError, TypeError, OverflowError):
-        raise Raised("ValueError", None, ("Exception", "BaseException")) from None
+    except (ValueError, TypeError, OverflowError) as error:
+        raise kinds.error(type(error).__name__) from None
 
 
 # -- comprehensions --------------------------------------------------------------------------------------------------
@@ -624,7 +634,8 @@ def _generate(
         emit()
         return True
     generator = generators[index]
-    source = run.resolve(run.evaluate(generator.iter, scope)) if given is MISSING else given
+    around = scope.parent if index == 0 and scope.parent is not None else scope  # the first source is no part of it
+    source = run.resolve(run.evaluate(generator.iter, around)) if given is MISSING else given
     if sources is not None:
         sources.append(source)
     found = run.items(source)

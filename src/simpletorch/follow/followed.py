@@ -128,8 +128,7 @@ def _follow(path: str | Path, run: Interpreter, severities: Mapping[str, Severit
     if tree is None:
         return Followed(())
     number(tree)
-    scope = Scope(None, str(path), program.cells(run, Program.main, str(path)))
-    scope.cells["__doc__"] = None
+    scope = Scope(None, str(path), program.cells(run, Program.main, str(path), tree))
     program.modules[Program.main] = Namespace(Program.main, scope.cells, str(path))
     return follow_from(run, tree, scope, severities)
 

@@ -697,6 +697,8 @@ _OF_SIZES: Final = {
 
 def _exception(report: Report) -> Raised:
     """What torch raises: where an index or a dim is out of range an IndexError; else its layers and losses differ."""
+    if report.op == "[]" and isinstance(report.got, str):
+        return Raised("TypeError", None, ("Exception", "BaseException"))
     if report.op == "[]" or isinstance(report.expected, range):
         return Raised("IndexError", None, ("LookupError", "Exception", "BaseException"))
     return Raised("RuntimeError" if report.op in _OF_SIZES else "", None, ("Exception", "BaseException"))

@@ -9,7 +9,7 @@ from simpletorch.follow import branches, guards, iteration
 from simpletorch.follow.budget import LARGEST
 from simpletorch.follow.marks import purity, sparsity
 from simpletorch.follow.memory import stand_ins
-from simpletorch.follow.model import metaclasses
+from simpletorch.follow.model import kinds, metaclasses
 from simpletorch.follow.numbers import between, offsets, sizes
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
@@ -126,9 +126,7 @@ def get(run: Interpreter, owner: Value, index: Value) -> Value:
         return branches.distribute(run, index, lambda v: get(run, owner, v))
     if isinstance(owner, Dict):
         return _key(run, owner, index)
-    if isinstance(owner, View):
-        raise Raised("TypeError", None, _LOOKUP[1:])
-    if isinstance(owner, List):
+    if isinstance(owner, List) and not isinstance(owner, View):
         return _of_list(run, owner, as_index(run, index))
     if isinstance(owner, tuple | str | bytes | range):
         return _of_tuple(run, owner, as_index(run, index))
@@ -136,8 +134,7 @@ def get(run: Interpreter, owner: Value, index: Value) -> Value:
         return _of_instance(run, owner, index)
     if isinstance(owner, Class | Namespace | Native):
         return _of_class(run, owner, index)
-    if isinstance(owner, int | float | type(None) | Set):
-        raise Raised("TypeError", None, _LOOKUP[1:])
+    kinds.need(run, owner, "__getitem__")
     if isinstance(owner, Unknown) and owner.type == "str":
         return _part(run, owner, index)
     if isinstance(owner, Unknown) and owner.fact is not None and owner.fact[0] == "shape" and is_int(index):
@@ -168,6 +165,7 @@ def _of_instance(run: Interpreter, owner: Instance, index: Value) -> Value:
         return run.unknown("an item of a dict") if unsure else run.call(Method(absent[0], owner), (index,))
     if held is not owner:
         return get(run, held, index)
+    kinds.need(run, owner, "__getitem__")
     return run.unknown(f"an item of {owner!r}")
 
 
@@ -283,6 +281,8 @@ def _of_list(run: Interpreter, owner: List, index: Value) -> Value:
 
 
 def _of_tuple(run: Interpreter, owner: Any, index: Value) -> Value:
+    if not isinstance(index, slice):
+        kinds.need(run, index, "__index__")
     if is_known(index) and isinstance(index, int | slice):
         try:
             found = owner[index]
@@ -352,14 +352,14 @@ def put(run: Interpreter, owner: Value, index: Value, value: Value) -> None:
             old, value = owner.rest, _of_any_key(run, value)
             wide = value if old is MISSING else branches.generalise(old, value, "an item of a dict")
             run.heap.write(owner.state, "open", wide)
-    elif isinstance(owner, List) and not isinstance(owner, View):
+    elif isinstance(owner, List) and not isinstance(owner, View) and not is_tuple(owner):
         _put_in_list(run, owner, as_index(run, index), value)
-    elif isinstance(owner, tuple | str | bytes | range | int | float | type(None) | Set | View):
-        raise Raised("TypeError", None, _LOOKUP[1:])
     elif isinstance(owner, Instance) and owner.cls.find("__setitem__") is not None:
         run.call(run.attribute(owner, "__setitem__"), (index, value))
     elif behind(owner) is not owner:
         put(run, behind(owner), index, value)
+    else:
+        kinds.need(run, owner, "__setitem__")
 
 
 def _of_any_key(run: Interpreter, value: Value) -> Value:
@@ -399,6 +399,9 @@ def _put_in_list(run: Interpreter, owner: List, index: Value, value: Value) -> N
     elif isinstance(index, int):
         raise Raised("IndexError", None, _LOOKUP)
     else:
+        if not isinstance(index, slice):
+            kinds.need(run, index, "__index__")
+        guards.may_raise(run, guards.LOOKUP)
         given = run.items(value) if isinstance(index, slice) else (value,)
         rest = (run.unknown("an item that was put into a list"),) if given is None else given
         run.heap.write(owner.cells, "item", branches.common_item((*owner.items, *rest)))
@@ -425,6 +428,8 @@ def remove(run: Interpreter, owner: Value, index: Value) -> None:
     owner, index = run.resolve(owner), run.resolve(index)
     if run.promises:
         purity.changes(run, owner)
+    if isinstance(owner, Dict):
+        check_key(run, index)
     if isinstance(owner, Dict) and can_be_key(index):
         if index not in owner.cells and owner.rest is MISSING:
             raise Raised("KeyError", None, _LOOKUP)
@@ -433,23 +438,25 @@ def remove(run: Interpreter, owner: Value, index: Value) -> None:
         for key in list(owner.cells):
             run.heap.write(owner.cells, key, run.unknown("whether an item was deleted"))
         run.heap.write(owner.state, "open", run.unknown("an item of a dict"))
-    elif isinstance(owner, List) and owner.items is not None:
+    elif isinstance(owner, List) and owner.items is not None and not is_tuple(owner) and not isinstance(owner, View):
         kept = list(owner.items)
         try:
             del kept[index]
         except (IndexError, TypeError, ValueError) as error:
             if is_known(index):
-                raise Raised(type(error).__name__, None, _LOOKUP) from None
+                raise kinds.error(type(error).__name__) from None
             run.heap.write(owner.cells, "item", branches.common_item(owner.items))
             run.heap.write(owner.cells, "items", None)
         else:
             run.heap.write(owner.cells, "items", tuple(kept))
-    elif isinstance(owner, List):
+    elif isinstance(owner, List) and not is_tuple(owner) and not isinstance(owner, View):
         offsets.resized(run, owner, owner.cells.get(SIZE), -1 if is_int(index) else None)
     elif isinstance(owner, Instance) and owner.cls.find("__delitem__") is not None:
         run.call(run.attribute(owner, "__delitem__"), (index,))
     elif behind(owner) is not owner:
         remove(run, behind(owner), index)
+    else:
+        kinds.need(run, owner, "__delitem__")
 
 
 def as_dict(run: Interpreter, value: Value) -> Value:
@@ -473,13 +480,17 @@ def update(run: Interpreter, owner: Dict, more: Value) -> None:
         if more.rest is not MISSING:
             _forget(run, owner)
         return
+    if not isinstance(more, Unknown | Choice):
+        iteration.check(run, more)
     pairs = None if isinstance(more, Unknown | Choice) else run.items(more)
     if pairs is None and isinstance(more, List | Iterator):  # nobody knows how many pairs
         one = run.items(iteration.item(run, more))
         if one is not None and len(one) == 2:
             put(run, owner, run.unknown("a key"), one[1])
             return
-    rows = [run.items(p) for p in pairs or ()]
+    rows = [run.items(iteration.check(run, p)) for p in pairs or ()]
+    if any(r is not None and len(r) != 2 for r in rows):
+        raise kinds.error("ValueError")
     if pairs is None or not all(r is not None and len(r) == 2 for r in rows):
         _forget(run, owner)
         return
@@ -490,6 +501,7 @@ def update(run: Interpreter, owner: Dict, more: Value) -> None:
 
 def _forget(run: Interpreter, owner: Dict) -> None:
     """Any key may have been set to anything."""
+    guards.may_raise(run, guards.ANY)
     for key in list(owner.cells):
         run.heap.write(owner.cells, key, run.unknown("whether an item of a dict was changed"))
     run.heap.write(owner.state, "open", run.unknown("an item of a dict"))

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 from simpletorch.follow import branches
 from simpletorch.follow.budget import length
 from simpletorch.follow.marks import gradients, layout, origins
-from simpletorch.follow.model import iterators, metaclasses
+from simpletorch.follow.model import iterators, kinds, metaclasses
 from simpletorch.follow.numbers import indexes, sizes
-from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
     MISSING,
     NEXT,
@@ -26,7 +25,6 @@ from simpletorch.follow.values import (
     Value,
     behind,
 )
-from simpletorch.shapes import Expr
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -62,7 +60,7 @@ def items(run: Interpreter, value: Value) -> tuple[Value, ...] | None:
         certain = value.rest is MISSING and not any(branches.may_be_missing(run, v) for v in value.cells.values())
         return tuple(value.cells) if certain else None
     if isinstance(value, Set):
-        return None if value.open else tuple(value.cells)
+        return None if value.open else _in_order(run, tuple(value.cells))
     if isinstance(value, str | bytes | frozenset):
         return tuple(value) if len(value) <= _MOST_ITEMS else None
     if isinstance(value, range):
@@ -81,6 +79,18 @@ def items(run: Interpreter, value: Value) -> tuple[Value, ...] | None:
         inner = iterator(run, value)
         return None if inner is None else items(run, inner)
     return None
+
+
+def _in_order(run: Interpreter, members: tuple[Value, ...]) -> tuple[Value, ...]:
+    """The members of a set as Python goes over them: that of two texts depends on the process."""
+    if len(members) < 2:
+        return members
+    if all(type(v) is int for v in members):
+        return tuple(set(members))
+    if len(members) > 2:
+        return members  # of no more is each order followed
+    first = run.derived("the order of a set", members, None)
+    return Choice(first, *members), Choice(first, *reversed(members))
 
 
 def _collection(value: Value) -> Value:
@@ -167,8 +177,10 @@ def check(run: Interpreter, value: Value) -> Value:
         Raised: that can't be done.
     """
     value = run.resolve(value)
-    if isinstance(value, int | float | Expr | type(None) | Function):
-        raise Raised("TypeError", None, ("Exception", "BaseException"))
+    if isinstance(value, Function) or (isinstance(value, Tensor) and value.type.shape.rank == 0 and not value.array):
+        raise kinds.error("TypeError")
+    if not isinstance(value, Iterator | Tensor | Choice | Class):
+        kinds.need(run, value, "__iter__", "__getitem__")
     return value
 
 

@@ -35,6 +35,7 @@ from simpletorch.follow.values import (
     Iterator,
     Last,
     List,
+    Set,
     Tensor,
     Unknown,
     Value,
@@ -67,7 +68,9 @@ class _Loop:
         self.updates = run.updates
         self.forks = 0
         self.rounds = 0
-        self.dict: tuple[Dict, int] | None = None  # what it goes over, and how many keys that has
+        self.dict: tuple[Dict | Set, int] | None = None  # what it goes over, and how many keys that has
+        self.lists: tuple[tuple[List, Any], ...] = ()  # the lists behind an iterator that it goes over, as they were
+        self.again: Callable[[int], Value] | None = None  # see `iterators.Lazy`
         self.last: Last | None = None  # the last batch, if it has fewer samples than the others
 
     def is_long(self, items: tuple[Value, ...] = (), first: int = 0) -> bool:
@@ -96,7 +99,8 @@ class _Loop:
         if self.dict is None or self.run.conditions:
             return False
         owner, size = self.dict
-        known = owner.rest is MISSING and not any(isinstance(v, Choice) for v in owner.cells.values())
+        is_open = owner.open if isinstance(owner, Set) else owner.rest is not MISSING
+        known = not is_open and not any(isinstance(v, Choice) for v in owner.cells.values())
         return known and len(owner.cells) != size
 
     def ends_normally(self, bind: Callable[[], None]) -> bool:
@@ -135,6 +139,9 @@ def _over(run: Interpreter, node: ast.For | ast.AsyncFor, scope: Scope, source: 
     whole, source = source, iteration.stream(run, source)
     if source is not whole and iterators.can_pull(source) and (_minds(source) or _may_leave(node)):
         return _after(run, _one_by_one(loop, node, source), node.orelse, scope)
+    if isinstance(source, Iterator) and isinstance(source.lazy, iterators.Lazy):
+        loop.lists = tuple((v, v.items) for v in map(run.resolve, source.lazy.over) if isinstance(v, List))
+        loop.again = source.lazy.again
     iterators.force(run, source)
     loop.last = last_batches.of(source)
     found = run.items(source)
@@ -142,7 +149,7 @@ def _over(run: Interpreter, node: ast.For | ast.AsyncFor, scope: Scope, source: 
     if found is not None:
         watched = whole.owner if isinstance(whole, View) else whole
         alive = isinstance(source, List) and source is whole and not isinstance(source, View)
-        loop.dict = (watched, len(watched.cells)) if isinstance(watched, Dict) else None
+        loop.dict = (watched, len(watched.cells)) if isinstance(watched, Dict | Set) else None
         done = _each(loop, node, found, 0, source if alive else None)
     else:
         guards.may_raise(run, guards.ANY)
@@ -240,6 +247,8 @@ def _each(
             items = source.items
         if index > first and loop.has_changed:
             return Raise(Raised("RuntimeError", None, ("Exception", "BaseException")))
+        if any(v.items is not before for v, before in loop.lists):
+            return _changed(loop, node, index)
         if index >= len(items):
             break
         left = len(items) - index
@@ -272,6 +281,16 @@ def _each(
                 index += _evenly(loop, node, progress, items[index:-1])
         same_again = long and loop.rounds >= _FIRST_ROUNDS and _only_counts(run, before)
     return None
+
+
+def _changed(loop: _Loop, node: ast.For | ast.AsyncFor, given: int) -> Done:
+    """A list behind the iterator has changed, of which these many items were given: the others are asked for anew."""
+    run, scope = loop.run, loop.scope
+    if loop.again is not None:
+        return _one_by_one(loop, node, loop.again(given))
+    guards.may_raise(run, guards.ANY)
+    rest = run.unknown("an item behind a list that has changed")
+    return _again(loop, partial(assignment.assign, run, node.target, rest, scope), lambda: None)
 
 
 def _evenly(loop: _Loop, node: ast.For | ast.AsyncFor, progress: Progress, items: tuple[Value, ...]) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,7 +12,7 @@ from simpletorch.follow import branches, guards, items, iteration, texts
 from simpletorch.follow.budget import LARGEST, formats_too_much, weight
 from simpletorch.follow.marks import no_tensors, sparsity
 from simpletorch.follow.memory import stand_ins
-from simpletorch.follow.model import iterators, metaclasses
+from simpletorch.follow.model import iterators, kinds, metaclasses, unmodelled
 from simpletorch.follow.numbers import between, indexes, offsets
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
@@ -138,6 +139,7 @@ def binary(run: Interpreter, name: str, left: Value, right: Value) -> Value:
         return branches.distribute(run, right, lambda v: binary(run, name, left, v))
     if name == "__mod__" and isinstance(left, str) and (not is_known(right) or texts.is_of_torch(right)):
         texts.check_percent(run, left, right)
+        guards.may_raise(run, guards.ANY)
         return run.unknown("a formatted string", "str")
     if (found := sparsity.operate(run, name, left, right)) is not None:
         return found
@@ -169,7 +171,7 @@ def _of_tensors(run: Interpreter, name: str, left: Value, right: Value) -> Value
     if type(left) in no_tensors.WITHOUT_OPERATORS and (said := no_tensors.check_operator(run, mirrored, right, left)):
         return said
     if f"Tensor.{mirrored}" not in RULES:
-        return run.unknown(f"what {name} gives")
+        return unmodelled.operator(run, name)
     return offsets.moved(name, left, right, run.ask(f"Tensor.{mirrored}", (right, left)))
 
 
@@ -193,7 +195,7 @@ def _of_objects(run: Interpreter, name: str, left: Value, right: Value) -> Value
         if found is not None:
             answer = run.resolve(run.call(run.special(one, "__eq__" if negated else method), (other,)))
             if isinstance(answer, Choice) and _may_pass(answer):
-                return run.unknown(f"what {name} gives")
+                return unmodelled.operator(run, name)
             if answer is not NotImplemented:
                 return negate(run, answer) if negated else answer
         elif one.cls.unknown_base is not None:
@@ -229,7 +231,7 @@ def _of_plain_objects(run: Interpreter, name: str, left: Value, right: Value) ->
         return binary(run, name, one, other)
     if all(_has_no_operators(run, v) for v in (left, right)):
         raise Raised("TypeError", None, ("Exception", "BaseException"))
-    return run.unknown(f"what {name} gives")
+    return unmodelled.operator(run, name)
 
 
 def _held(value: Value) -> Value:
@@ -385,6 +387,8 @@ def _of_collections(run: Interpreter, name: str, left: Value, right: Value) -> V
     if name in ("__eq__", "__ne__"):
         if is_tuple(left) and is_tuple(right):
             return run.derived(name, left, right)
+        if isinstance(left, Set | frozenset) and isinstance(right, Set | frozenset):
+            left, right = _as_set(run, left), _as_set(run, right)
         if is_known(right) or is_known(left) or type(left) is not type(right):
             return name == "__ne__"
         return _equal_collections(run, name, left, right)
@@ -403,6 +407,7 @@ def _of_collections(run: Interpreter, name: str, left: Value, right: Value) -> V
         if len(left.items) + len(right.items) > LARGEST:
             return List(None, branches.common_item(left.items))
         return List(left.items + right.items)
+    _check_times(name, left, right)
     for one, times in ((left, right), (right, left)):
         if isinstance(one, List) and name == "__mul__":
             if isinstance(times, int) and one.items is not None and len(one.items) * times <= 10_000:
@@ -417,7 +422,7 @@ def _of_collections(run: Interpreter, name: str, left: Value, right: Value) -> V
     if isinstance(left, Dict) and isinstance(right, Dict) and name == "__or__":
         rest = left.rest if right.rest is MISSING else right.rest
         return Dict({**left.cells, **right.cells}, rest)
-    return run.unknown(f"what {name} gives")
+    return unmodelled.operator(run, name)
 
 
 def _of_rows(run: Interpreter, name: str, left: Value, right: Value) -> Value:
@@ -470,7 +475,7 @@ def _of_sizes(run: Interpreter, name: str, left: Value, right: Value) -> Value:
     for one, times in ((left, right), (right, left)):
         if isinstance(one, tuple) and isinstance(times, Expr):
             return run.unknown("how often a tuple is repeated")
-    return run.unknown(f"what {name} gives")
+    return unmodelled.operator(run, name)
 
 
 def _dim(run: Interpreter, value: Value) -> Value:
@@ -488,13 +493,26 @@ def _of_constants(run: Interpreter, name: str, left: Value, right: Value) -> Val
         if name in ("__eq__", "__ne__"):
             return (left is right) is (name == "__eq__")
         _check_kinds(name, left, right)
-        return run.unknown(f"what {name} gives")
+        return unmodelled.operator(run, name)
     if _is_too_large(name, left, right):
+        _check_times(name, left, right)
+        guards.may_raise(run, guards.ANY)
         return run.unknown("a large value", branches.type_name(left))
     try:
         return _PYTHON[name](left, right)
     except _ERRORS as error:
         raise _as_raised(error) from None
+
+
+def _check_times(name: str, left: Value, right: Value) -> None:
+    """A sequence is repeated as often as an index can say.
+
+    Raises:
+        Raised: it isn't.
+    """
+    several = any(isinstance(v, str | bytes | tuple | List) for v in (left, right))
+    if name == "__mul__" and several and any(isinstance(v, int) and v > sys.maxsize for v in (left, right)):
+        raise kinds.error("OverflowError")
 
 
 def _as_raised(error: Exception) -> Raised:
@@ -569,15 +587,14 @@ def unary(run: Interpreter, name: str, value: Value) -> Value:
         return -value
     if isinstance(value, Instance) and value.cls.find(name) is not None:
         return run.call(run.attribute(value, name), ())
-    if isinstance(value, bool | int | float | complex):
-        return _UNARY[name](value) if not isinstance(value, float) or name != "__invert__" else run.unknown("~")
+    if isinstance(value, bool | int | float | complex) and hasattr(type(value), name):
+        return _UNARY[name](value)
     if isinstance(value, Unknown) and value.matrix is not None:
         return sparsity.operate(run, name, value, None) or run.unknown(f"what {name} gives")
     if isinstance(value, Unknown):
         return run.unknown(value.reason, value.type, value.cause)
-    if _witness(value) is not _NONE_KNOWN and not isinstance(value, Expr):
-        raise Raised("TypeError", None, ("Exception", "BaseException"))
-    return run.unknown(f"what {name} gives")
+    kinds.need(run, value, name)
+    return unmodelled.operator(run, name)
 
 
 def negate(run: Interpreter, value: Value) -> Value:
@@ -708,10 +725,10 @@ def contains(run: Interpreter, collection: Value, value: Value) -> Value:
     if own is not None:
         return as_bool(run, run.call(own, (value,)))
     collection = behind(collection)
-    if isinstance(collection, int | float | type(None)) or (
-        isinstance(collection, str) and isinstance(value, int | float | type(None) | tuple | List)
-    ):
-        raise Raised("TypeError", None, ("Exception", "BaseException"))
+    if isinstance(collection, str) and kinds.is_of_python(value) and not isinstance(value, str):
+        raise kinds.error("TypeError")
+    if not isinstance(collection, Iterator | Tensor | Unknown | Class):
+        kinds.need(run, collection, "__contains__", "__iter__", "__getitem__")
     if isinstance(collection, Dict | Set):
         items.check_key(run, value)
     if isinstance(collection, Tensor):
@@ -816,7 +833,9 @@ def is_instance(run: Interpreter, value: Value, cls: Value) -> Value:
     value, cls = run.resolve(value), run.resolve(cls)
     if isinstance(value, Choice):
         return branches.distribute(run, value, lambda v: is_instance(run, v, cls))
-    options = run.items(cls) if isinstance(cls, tuple | List) else (cls,)
+    options = run.items(cls) if isinstance(cls, tuple) else (cls,)
+    if any(kinds.is_of_python(o) and not isinstance(o, tuple) for o in map(run.resolve, options or ())):
+        raise kinds.error("TypeError")
     if isinstance(cls, Class) and (own := metaclasses.special(cls, "__instancecheck__")) is not None:
         return as_bool(run, run.call(own, (value,)))
     if isinstance(value, Unknown) and value.type == sparsity.TENSOR:

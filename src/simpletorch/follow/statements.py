@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from simpletorch.follow import assignment, branches, calls, classes, guards, loops
 from simpletorch.follow.guards import Guard
 from simpletorch.follow.marks import devices, modules, moves
-from simpletorch.follow.model import handlers, unmodelled
+from simpletorch.follow.model import handlers, kinds, unmodelled
 from simpletorch.follow.outcomes import BREAK, CONTINUE, Done, Ending, Outcome, Passing, Raise, Raised, Return, Split
 from simpletorch.follow.sources import imports, machines, refusals
 from simpletorch.follow.sources.syntax import of_node, walk
@@ -267,6 +267,8 @@ def _chain(run: Interpreter, value: Instance, cause: tuple[Value] | None) -> Non
         run.heap.write(value.cells, "__context__", None)
     if cause is not None:
         given = run.resolve(cause[0])
+        if given is not None and kinds.is_of_python(given):
+            raise kinds.error("TypeError")
         run.heap.write(value.cells, "__cause__", run.call(given, ()) if isinstance(given, Class) else given)
     elif "__cause__" not in value.cells:
         run.heap.write(value.cells, "__cause__", None)

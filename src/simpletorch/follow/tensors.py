@@ -356,7 +356,7 @@ def by_rule(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[s
         result = offsets.unplaced(result)
     if operation.counts and (sized := sizes.counted(run, operation.short, args, kwargs, result)) is not result:
         result, known = sized, None
-    if run.takers and not isinstance(result, Report) and _may_fail(name, args, kwargs):
+    if run.takers and not isinstance(result, Report) and (_is_open(result) or _may_fail(name, args, kwargs)):
         guards.may_raise(run, guards.OF_TENSORS)
     if isinstance(result, Report):
         found = run.report(result)
@@ -477,6 +477,11 @@ def _parts(name: str) -> frozenset[str]:
     return frozenset(part.rstrip("_") if not part.startswith("__") else part for part in name.split("."))
 
 
+def _is_open(result: Any) -> bool:
+    """Whether a rule doesn't say what it gives."""
+    return result is ANYTHING or (isinstance(result, TensorType) and result.shape.rank is None)
+
+
 def _may_fail(name: str, args: tuple[Value, ...], kwargs: dict[str, Value]) -> bool:
     parts = _parts(name)
     if parts & _BY_CONTENT:
@@ -485,9 +490,14 @@ def _may_fail(name: str, args: tuple[Value, ...], kwargs: dict[str, Value]) -> b
         return True  # not every device has them for every dtype
     if name == "Tensor.__getitem__" and not is_known(args[1]):
         return True
+    if parts & _DIVISIONS and any(type(v) is int and v == 0 for v in args):
+        return True
     return not guards.is_sure((*args, *kwargs.values()))
 
 
+_DIVISIONS: Final = frozenset(
+    {"__floordiv__", "__mod__", "__ifloordiv__", "__imod__", "floor_divide", "remainder", "fmod", "div"}
+)
 _MAKERS: Final = frozenset({f"torch.{name}" for name in ("zeros", "ones", "empty", "rand", "randn")})
 _TAKES_SIZES: Final = _MAKERS | {f"Tensor.{name}" for name in ("view", "reshape", "expand", "repeat", "new_zeros")}
 

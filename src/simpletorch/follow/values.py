@@ -436,6 +436,8 @@ class Function:
     scripted: bool = False  # under torch.jit.script
     pure: bool = False  # under simpletorch.pure
     attributes: dict[str, Any] = field(default_factory=dict)
+    answers: Dict | None = None  # under functools.lru_cache: what it gave, by its arguments
+    most_answers: int | None = None  # how many it keeps
 
     def __repr__(self) -> str:
         return f"<function {self.name}>"

@@ -52,6 +52,7 @@ __all__ = [
     "is_layer_of_torchs",
     "is_misspelt",
     "is_of_torchs_own",
+    "is_without",
     "knows_all",
     "lacks",
     "lacks_forward",
@@ -406,7 +407,7 @@ def lacks(run: Interpreter, value: Value, name: str) -> Unknown:
         Raised: nothing is told.
     """
     value = run.resolve(value)
-    if isinstance(value, Tensor):
+    if isinstance(value, Tensor) and is_misspelt(value, name):
         hint = f"did you mean {_meant_of_tensors(name)!r}?"
         return refuse(run, f"a tensor has no attribute {name!r}", hint, "AttributeError")
     if isinstance(value, Instance) and not name.startswith("__"):
@@ -437,6 +438,11 @@ def tensor_lacks(value: Tensor, name: str) -> bool:
 def is_of_torchs_own(value: Tensor) -> bool:
     """Whether something is known of the tensor: it is no stand-in of a library's."""
     return value.type.dtype is not None or value.type.shape.rank is not None
+
+
+def is_without(run: Interpreter, value: Tensor, name: str) -> bool:
+    """The same, where no other class may be at work: a caller's own, or tensors over a mesh."""
+    return is_misspelt(value, name) or (tensor_lacks(value, name) and not run.entry and not run.spreads)
 
 
 def is_misspelt(value: Tensor, name: str) -> bool:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow.marks import arguments, modules
+from simpletorch.follow.model import kinds
 from simpletorch.follow.values import (
     Class,
     Dict,
@@ -41,7 +41,6 @@ __all__ = [
     "check_many",
     "check_operator",
     "check_several",
-    "has_not",
     "is_meant",
     "is_none",
     "lacks",
@@ -269,23 +268,8 @@ _ARITHMETIC: Final = frozenset(f"__{name}__" for name in _OPERATIONS)
 
 def lacks(value: Value, name: str) -> bool:
     """Whether a collection of Python's is asked for what a tensor has, and it hasn't."""
-    if type(value) not in _COLLECTIONS or (f"Tensor.{name}" not in RULES and name not in _OF_TENSORS):
-        return False
-    if isinstance(value, Fields) and name in value.names:
-        return False
-    return not any(hasattr(kind, name) for kind in _COLLECTIONS[type(value)])
-
-
-def has_not(value: Value, name: str) -> bool:
-    """Whether a tensor, or a value of Python's, surely has no such attribute: ``hasattr(x, "last_hidden_state")``."""
-    if isinstance(value, Tensor):
-        return modules.tensor_lacks(value, name)
-    if isinstance(value, Sizes | Fields):
-        return False
-    kinds = _COLLECTIONS.get(type(value)) or (
-        (type(value),) if value is None or isinstance(value, int | float | str | bytes) else ()
-    )
-    return bool(kinds) and not any(hasattr(kind, name) for kind in kinds)
+    of_tensors = f"Tensor.{name}" in RULES or name in _OF_TENSORS
+    return of_tensors and type(value) in _COLLECTIONS and kinds.has_attribute(value, name) is False
 
 
 def lacks_attribute(run: Interpreter, value: Value, name: str) -> Unknown:
@@ -299,13 +283,7 @@ def lacks_attribute(run: Interpreter, value: Value, name: str) -> Unknown:
 
 
 _OF_TENSORS: Final = ("shape", "dtype", "device", "ndim", "grad", "data", "requires_grad")
-_COLLECTIONS: Final[dict[type, tuple[type, ...]]] = {
-    tuple: (tuple,),
-    Fields: (tuple,),
-    List: (list, deque),
-    View: (type({}.keys()), type({}.values()), type({}.items())),
-    Dict: (dict, OrderedDict, defaultdict, Counter),
-}
+_COLLECTIONS: Final = frozenset({tuple, Fields, List, View, Dict})
 
 
 def _refuse(run: Interpreter, name: str, value: Value, ask: Callable[[TensorType], Any]) -> Unknown:

@@ -66,10 +66,20 @@ class Lazy:
         whole: gives all items, if none was taken before.
         one: gives the next one, `END` or `UNSURE`.
         minds: whether it makes a difference when an item is computed.
+        over: what it goes over: a list among it may change meanwhile.
+        again: gives one like it, that has given so many items; None where computing them anew makes a difference.
     """
 
-    def __init__(self, whole: Callable[[], Value], one: Callable[[], Value], *, minds: bool = False) -> None:
-        self.whole, self.one, self.minds = whole, one, minds
+    def __init__(
+        self,
+        whole: Callable[[], Value],
+        one: Callable[[], Value],
+        *,
+        minds: bool = False,
+        over: tuple[Value, ...] = (),
+        again: Callable[[int], Value] | None = None,
+    ) -> None:
+        self.whole, self.one, self.minds, self.over, self.again = whole, one, minds, over, again
         self.holder: Iterator | None = None
 
 
@@ -191,17 +201,17 @@ def is_simple(run: Interpreter, value: Value) -> bool:
         return can_pull(value)
     if isinstance(value, List):
         return value.items is not None
-    return isinstance(value, tuple) or (isinstance(value, range) and length(value) <= _MOST)
+    return isinstance(value, tuple | str | bytes) or (isinstance(value, range) and length(value) <= _MOST)
 
 
-def over(run: Interpreter, value: Value) -> Value:
-    """``iter(value)`` of what is simple: that of a list is alive."""
+def over(run: Interpreter, value: Value, first: int = 0) -> Value:
+    """``iter(value)`` of what is simple, from the item ``first`` on: that of a list is alive."""
     value = run.resolve(value)
     if isinstance(value, Iterator):
         return value
-    if isinstance(value, List):
-        return alive(value)
-    return Iterator(tuple(value))
+    made = alive(value) if isinstance(value, List) else Iterator(tuple(value))
+    made.cells[NEXT] = first
+    return made
 
 
 def all_at_once(run: Interpreter, value: Iterator, whole: Callable[[], Value]) -> Value:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -52,10 +53,12 @@ def check_bases(cls: Class) -> None:
     """
     if cls.unknown_base is not None:
         return
-    if any(
-        b.qualified in ("builtins.bool", "builtins.NoneType", "builtins.range", "builtins.slice") for b in cls.bases
-    ):
-        raise Raised("TypeError", None, _BASES)
+    real = [next((vars(builtins).get(c.name) for c in b.mro if c.module == "builtins"), object) for b in cls.bases]
+    kinds_ = [k for k in dict.fromkeys(real) if isinstance(k, type) and k is not object]
+    try:  # whether Python's own classes go together
+        type("_", tuple(k for k in kinds_ if not any(issubclass(o, k) and o is not k for o in kinds_)), {})
+    except TypeError:
+        raise Raised("TypeError", None, _BASES) from None
     if not all(c.module == cls.module or c.qualified == "builtins.object" for c in cls.mro):
         return  # the bases of a library's classes are known in part
     for row in (*(b.mro for b in cls.bases), cls.bases):

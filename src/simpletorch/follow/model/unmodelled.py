@@ -6,18 +6,18 @@ Following goes on behind it. The tables of statements and expressions ask here f
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from simpletorch.follow import guards
 from simpletorch.follow.sources.syntax import walk
-from simpletorch.follow.values import MISSING, Unknown
+from simpletorch.follow.values import MISSING, Choice, Tensor, Unknown
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
     from simpletorch.follow.scopes import Scope
 
-__all__ = ["Table", "happens", "of_expression"]
+__all__ = ["Table", "happens", "of_expression", "operator", "watched"]
 
 K = TypeVar("K")
 W = TypeVar("W")
@@ -49,6 +49,47 @@ def happens(run: Interpreter, node: ast.AST, scope: Scope, reason: str) -> Unkno
     found = run.call_in_the_dark(run.unknown(reason), [v for v in held if v is not MISSING], {})
     assert isinstance(found, Unknown)
     return found
+
+
+_NEVER_RAISE: Final = ("builtins.print", "builtins.id", "builtins.hasattr", "time.", "random.random", "sys.get")
+"""How functions begin that give what isn't known, but raise nothing."""
+
+
+def watched(
+    run: Interpreter, name: str, work: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """What a model gives; where it doesn't know, the function may raise before it has changed anything."""
+    if name.startswith(_NEVER_RAISE):
+        return work(run, args, kwargs)
+    writes, heap = run.heap.writes, run.heap
+    heap.begin()
+    try:
+        found = work(run, args, kwargs)
+    except BaseException:
+        heap.keep()
+        raise
+    if not _is_unsure(found):
+        heap.keep()
+    elif heap.writes == writes:
+        heap.keep()
+        guards.may_raise(run, guards.ANY)
+    else:
+        change = heap.end()
+        guards.may_raise(run, guards.ANY)
+        heap.apply(change)
+    return found
+
+
+def _is_unsure(value: Any) -> bool:
+    if isinstance(value, Choice):
+        return _is_unsure(value.when_true) or _is_unsure(value.when_false)
+    return isinstance(value, Unknown) or (isinstance(value, Tensor) and value.type.shape.rank is None)
+
+
+def operator(run: Interpreter, name: str) -> Unknown:
+    """What an operator gives of values that no model is there for."""
+    guards.may_raise(run, guards.ANY)
+    return run.unknown(f"what {name} gives")
 
 
 def _first(scope: Scope) -> Any:

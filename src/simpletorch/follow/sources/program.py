@@ -152,7 +152,7 @@ class Program:
 
     def _run(self, run: Interpreter, name: str, path: Path, tree: ast.Module, key: str | None = None) -> Namespace:
         shown = self.show(path)
-        made = Namespace(name, self.cells(run, name, str(path)), str(path))
+        made = Namespace(name, self.cells(run, name, str(path), tree), str(path))
         self.modules[key or name] = made
         scope = Scope(None, shown, made.cells)
         if not self.is_library:
@@ -169,9 +169,10 @@ class Program:
         lazily.open_registries(run, made, tree)
         return made
 
-    def cells(self, run: Interpreter, name: str, file: str) -> dict[str, Any]:
+    def cells(self, run: Interpreter, name: str, file: str, tree: ast.Module | None) -> dict[str, Any]:
         """The variables that a module begins with."""
-        first: dict[str, Any] = {"__name__": name, "__file__": file, "__doc__": None}
+        doc = None if tree is None else ast.get_docstring(tree, clean=False)
+        first: dict[str, Any] = {"__name__": name, "__file__": file, "__doc__": doc}
         first.update({n: Unknown(f"{n} of a module") for n in ("__builtins__", "__spec__", "__loader__", "__cached__")})
         if name != self.main:
             is_package = file.endswith("__init__.py")
@@ -251,10 +252,10 @@ class Program:
         if file not in self._files:
             path = str(file)
             self.own.add(path)
-            self._files[file] = made = Namespace(name.rpartition(".")[0], self.cells(run, f"_{name}", path), path)
+            tree, seen = parse(file), run.training.lost_sight
+            self._files[file] = made = Namespace(name.rpartition(".")[0], self.cells(run, f"_{name}", path, tree), path)
             if file.suffix != ".py":  # it says what a loop does, which counts as the program's
                 self.modules[f"_{name}"] = made
-            tree, seen = parse(file), run.training.lost_sight
             with run.at_the_start(path):
                 run.execute([] if tree is None else tree.body, Scope(None, path, made.cells))
             run.training.lost_sight = seen

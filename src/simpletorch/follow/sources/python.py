@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import tokenize
 import warnings
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
-from typing import final
+from typing import Final, final
 
 from simpletorch.follow.sources import texts
 
@@ -40,6 +42,26 @@ def why_refused(source: str | bytes, flags: int = 0) -> NoPython | None:
             compile(source, "", "exec", flags, dont_inherit=True)
     except SyntaxError as error:
         return NoPython(error.lineno or None, error.offset or None, error.msg)
-    except (ValueError, RecursionError, MemoryError) as error:  # a null byte; brackets in a thousand others
+    except (RecursionError, MemoryError):
+        return NoPython(_longest(source), None, "this is nested too deeply for Python to read it")
+    except ValueError as error:  # a null byte
         return NoPython(None, None, str(error))
     return None
+
+
+def _longest(source: str | bytes) -> int | None:
+    """The line at which the longest statement begins, in words; None where a text has none."""
+    readline = BytesIO(source.encode() if isinstance(source, str) else source).readline
+    longest, first, count = (0, None), None, 0
+    try:
+        for token in tokenize.tokenize(readline):
+            if token.type == tokenize.NEWLINE:
+                longest, first, count = max(longest, (count, first), key=lambda one: one[0]), None, 0
+            elif token.type not in _NO_WORDS:
+                first, count = first or token.start[0], count + 1
+    except (tokenize.TokenError, SyntaxError):
+        pass
+    return longest[1]
+
+
+_NO_WORDS: Final = (tokenize.ENCODING, tokenize.NL, tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,8 +14,8 @@ from simpletorch.follow.budget import LARGEST, is_huge, weight
 from simpletorch.follow.budget import length as length_of_range
 from simpletorch.follow.heap import now
 from simpletorch.follow.libraries import NATIVES, VALUES, Work, by_name, gives, library_class, model, native
-from simpletorch.follow.marks import no_tensors
-from simpletorch.follow.model import iterators, metaclasses
+from simpletorch.follow.marks import modules
+from simpletorch.follow.model import iterators, kinds, metaclasses
 from simpletorch.follow.numbers import between, offsets, processes, sizes
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
@@ -104,8 +105,8 @@ def _int(run: Interpreter, value: Value, rest: tuple[Value, ...], kwargs: dict[s
     for name in ("__int__", "__index__", "__trunc__") if isinstance(value, Instance) else ():
         if (own := run.special(value, name)) is not None:
             return run.call(own, ())
-    if isinstance(value, List | Dict | Set):
-        raise Raised("TypeError", None, ("Exception", "BaseException"))
+    if branches.type_name(value) is None:
+        kinds.need(run, value, "__int__", "__index__", "__trunc__")
     if (number := processes.number_in(run, value)) is not None:
         return number
     return run.unknown("an int made of what isn't known", "int", getattr(value, "cause", "code"))
@@ -119,6 +120,8 @@ def _make_float(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: d
         return computed(run, float, (value,), {})
     if isinstance(value, Instance) and (own := run.special(value, "__float__") or run.special(value, "__index__")):
         return run.call(own, ())
+    if branches.type_name(value) is None:
+        kinds.need(run, value, "__float__", "__index__")
     return run.unknown("a float", "float", getattr(value, "cause", "data"))
 
 
@@ -208,6 +211,11 @@ def _make_type(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: di
                 else run.program.library_class("torch.Tensor")
             ),
         )
+    if len(args) == 3 and any(
+        kinds.is_of_python(run.resolve(a)) and not isinstance(run.resolve(a), kind)
+        for a, kind in zip(args, (str, tuple, Dict), strict=True)
+    ):
+        raise kinds.error("TypeError")
     return run.unknown("a class that is made at run time")
 
 
@@ -268,7 +276,22 @@ for _name, _make in {
         make=_make,
         methods={"__init__": _INITS[_name]} if _name in _INITS else None,
     )
-for _name in ("bytes", "bytearray", "memoryview", "NoneType"):
+
+
+def _make_bytes(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    given = tuple(
+        found if isinstance(a, List) and (found := a.items) is not None else a for a in map(run.resolve, args)
+    )
+    if all(map(is_known, (*given, *kwargs.values()))) and not any(isinstance(a, int) and a > LARGEST for a in given):
+        made = computed(run, bytes, given, kwargs)
+        if cls.name == "bytes":
+            return made
+    return run.unknown(f"what {cls.name} gives")
+
+
+library_class("builtins.bytes", make=_make_bytes)
+library_class("builtins.bytearray", make=_make_bytes)
+for _name in ("memoryview", "NoneType"):
     library_class(f"builtins.{_name}", make=lambda run, cls, args, kwargs: run.unknown(f"what {cls.name} gives"))
 
 
@@ -321,6 +344,7 @@ def length(run: Interpreter, value: Value) -> Value:
             return found
         if behind(value) is not value:
             return length(run, behind(value))
+        kinds.need(run, value, "__len__")
         return run.unknown(f"the length of {value!r}", "int")
     if isinstance(value, List):
         known = between.count(value)
@@ -347,10 +371,9 @@ def length(run: Interpreter, value: Value) -> Value:
         return run.call(own, ())
     if isinstance(value, Class) and "members" in value.metadata:
         return len(value.metadata["members"])
-    if isinstance(value, int | float | type(None)):
-        raise Raised("TypeError", None, ("Exception", "BaseException"))
     if isinstance(value, Unknown) and value.length is not None:
         return value.length
+    kinds.need(run, value, "__len__")
     return run.derived("len", value, None, "int")
 
 
@@ -372,6 +395,8 @@ def _is_tensor(run: Interpreter, obj: Value, /) -> Value:
 @model("builtins.issubclass")
 def _issubclass(run: Interpreter, cls: Value, class_or_tuple: Value, /) -> Value:
     options = class_or_tuple if isinstance(class_or_tuple, tuple) else (class_or_tuple,)
+    if any(kinds.is_of_python(run.resolve(v)) for v in (cls, *options)):
+        raise kinds.error("TypeError")
     if isinstance(cls, Class) and all(isinstance(o, Class) for o in options):
         found = any(operators.is_subclass(cls, o) for o in options)
         return found if found or cls.unknown_base is None else run.unknown("what a class is derived from", "bool")
@@ -433,7 +458,16 @@ def _asked_for(run: Interpreter, owner: Value, name: str) -> Value:
     """
     with run.asked():
         found = attributes.find(run, owner, name)
-    return MISSING if no_tensors.has_not(run.resolve(owner), name) else found
+    one = run.resolve(owner)
+    if isinstance(one, Tensor) and modules.tensor_lacks(one, name):
+        return MISSING
+    if (
+        isinstance(found, BoundNative)
+        and not isinstance(one, Tensor)
+        and not attributes.is_there(run, one, name, found)
+    ):
+        return run.unknown(f".{name}, which may be there")
+    return found
 
 
 @model("builtins.hasattr")
@@ -486,8 +520,8 @@ def _vars(run: Interpreter, owner: Value = None, /) -> Value:
 
 @model("builtins.iter")
 def _iter(run: Interpreter, source: Value, sentinel: Value = MISSING, /) -> Value:
-    if isinstance(source, int | float | type(None)):
-        raise Raised("TypeError", None, ("Exception", "BaseException"))
+    if sentinel is MISSING:
+        iteration.check(run, source)
     if isinstance(source, Iterator):  # of a range it is known how long it is, but not of what is left of it
         return Iterator(None, source.cells["item"]) if SIZE in source.cells else source
     if isinstance(source, Instance) and source.cls.find("__iter__") is not None:
@@ -516,7 +550,7 @@ def _until_sentinel(run: Interpreter, function: Value, last: Value) -> Value:
         run.escape((function,))
         return Iterator(None, found)
 
-    known = isinstance(function, Function | Method | BoundNative) and is_known(run.resolve(last))
+    known = isinstance(function, Function | Method | BoundNative | Native | Class) and is_known(run.resolve(last))
     return iterators.lazily(iterators.Lazy(whole, one, minds=True)) if known else Iterator(None, run.call(function, ()))
 
 
@@ -529,9 +563,8 @@ def _next(run: Interpreter, source: Value, default: Value = MISSING, /) -> Value
             if default is MISSING or error.name != "StopIteration":
                 raise
             return default
-    if is_known(source) or isinstance(source, List | Dict | Set):
-        raise Raised("TypeError", None, ("Exception", "BaseException"))
     if not isinstance(source, Iterator):
+        kinds.need(run, source, "__next__")
         return run.unknown("the next item of what isn't known")
     found = iterators.pull(run, source)
     if found is iterators.END:
@@ -555,6 +588,8 @@ def _lazily(
     sources: tuple[Value, ...],
     whole: Callable[[tuple[Value, ...]], Value],
     one: Callable[..., Value],
+    again: Callable[[tuple[Value, ...], int], Value] | None = None,
+    first: int = 0,
 ) -> Value:
     """The results for several iterables, item by item where these can be asked so, else at once."""
     sources = tuple(iteration.asked(run, iteration.check(run, s)) for s in sources)
@@ -564,10 +599,13 @@ def _lazily(
 
     def next_one() -> Value:
         if not asked:
-            asked.extend(iterators.over(run, s) for s in sources)
+            asked.extend(iterators.over(run, s, first) for s in sources)
         return one(asked)
 
-    return iterators.lazily(iterators.Lazy(lambda: whole(sources), next_one, minds=iterators.minds(run, sources)))
+    minds = iterators.minds(run, sources)
+    later = None if again is None or minds else partial(again, sources)
+    made = iterators.Lazy(lambda: whole(sources), next_one, minds=minds, over=sources, again=later)
+    return iterators.lazily(made)
 
 
 def _row(run: Interpreter, asked: list[Value]) -> tuple[Value, ...] | Value:
@@ -585,7 +623,18 @@ def _row(run: Interpreter, asked: list[Value]) -> tuple[Value, ...] | Value:
 def _zip(run: Interpreter, *iterables: Value, strict: Value = False) -> Value:
     if strict is not False:
         return _zip_whole(run, iterables, strict)
-    return _lazily(run, iterables, lambda given: _zip_whole(run, given, False), lambda asked: _row(run, asked))
+    return _zipped(run, iterables)
+
+
+def _zipped(run: Interpreter, sources: tuple[Value, ...], first: int = 0) -> Value:
+    return _lazily(
+        run,
+        sources,
+        lambda given: _zip_whole(run, given, False),
+        lambda asked: _row(run, asked),
+        partial(_zipped, run),
+        first,
+    )
 
 
 def _zip_whole(run: Interpreter, args: tuple[Value, ...], strict: Value) -> Value:
@@ -625,7 +674,11 @@ def _count(run: Interpreter, source: Value) -> int | None:
 def _enumerate(run: Interpreter, iterable: Value, start: Value = 0) -> Value:
     if not isinstance(start, int):
         return _enumerate_whole(run, iterable, start)
-    number = Dict({"next": start})
+    return _numbered(run, start, (iterable,))
+
+
+def _numbered(run: Interpreter, start: int, sources: tuple[Value, ...], first: int = 0) -> Value:
+    number = Dict({"next": start + first})
 
     def one(asked: list[Value]) -> Value:
         row = _row(run, asked)
@@ -635,7 +688,10 @@ def _enumerate(run: Interpreter, iterable: Value, start: Value = 0) -> Value:
         run.heap.write(number.cells, "next", at + 1)
         return (at, *row)
 
-    return _lazily(run, (iterable,), lambda given: _enumerate_whole(run, given[0], start), one)
+    def whole(given: tuple[Value, ...]) -> Value:
+        return _enumerate_whole(run, given[0], start)
+
+    return _lazily(run, sources, whole, one, partial(_numbered, run, start), first)
 
 
 def _enumerate_whole(run: Interpreter, iterable: Value, start: Value) -> Value:
@@ -704,14 +760,14 @@ def _reversed(run: Interpreter, sequence: Value, /) -> Value:
     if isinstance(sequence, int | float | type(None) | Set | Iterator) and not is_range:
         raise Raised("TypeError", None, ("Exception", "BaseException"))
     if isinstance(sequence, List) and sequence.items is not None:
-        return _backwards(run, sequence)
+        return _backwards(run, sequence, len(sequence.items) - 1)
     found = run.items(sequence)
     return Iterator(None, iteration.item(run, sequence)) if found is None else Iterator(tuple(reversed(found)))
 
 
-def _backwards(run: Interpreter, source: List) -> Iterator:
-    """``reversed`` of a list, which may change."""
-    left = Dict({"at": len(source.items or ()) - 1})
+def _backwards(run: Interpreter, source: List, last: int) -> Iterator:
+    """``reversed`` of a list, which may change, from an item on."""
+    left = Dict({"at": last})
 
     def one() -> Value:
         at, items_ = left.cells["at"], source.items
@@ -725,9 +781,13 @@ def _backwards(run: Interpreter, source: List) -> Iterator:
     def whole() -> Value:
         if source.items is None:
             return Iterator(None, source.item)
-        return Iterator(tuple(reversed(source.items[: left.cells["at"] + 1])))
+        at = left.cells["at"]
+        return Iterator(tuple(reversed(source.items[: at + 1])) if at < len(source.items) else ())
 
-    return iterators.lazily(iterators.Lazy(whole, one))
+    def again(given: int) -> Value:
+        return _backwards(run, source, last - given)
+
+    return iterators.lazily(iterators.Lazy(whole, one, over=(source,), again=again))
 
 
 @model("builtins.sorted")

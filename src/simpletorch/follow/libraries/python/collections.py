@@ -90,6 +90,8 @@ def _chain_map(run: Interpreter, *maps: Value) -> Value:
 def _make_deque(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     found = run.items(args[0]) if args else ()
     most = run.resolve(args[1] if len(args) > 1 else kwargs.get("maxlen"))
+    if isinstance(most, int) and most < 0:
+        raise Raised("ValueError", None, ("Exception", "BaseException"))
     made = Instance(cls)
     made.cells["maxlen"] = most
     if found is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, items, operators
@@ -42,8 +43,8 @@ library_class("functools.partial", make=_make_partial, methods={"__call__": _cal
 
 
 @model("functools.cache")
-def _itself(run: Interpreter, user_function: Value, /) -> Value:
-    return user_function
+def _cache(run: Interpreter, user_function: Value, /) -> Value:
+    return _cached(user_function, None)
 
 
 _ROOTS: Final[dict[str, dict[str, tuple[bool, str]]]] = {
@@ -77,9 +78,17 @@ def _total_ordering(run: Interpreter, cls: Value) -> Value:
     return cls
 
 
-@native("functools.lru_cache")
-def _lru_cache(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return args[0] if args and isinstance(args[0], Function | Native) else _IDENTITY
+@model("functools.lru_cache")
+def _lru_cache(run: Interpreter, maxsize: Value = 128, typed: Value = False) -> Value:
+    if isinstance(maxsize, Function | Native):
+        return _cached(maxsize, 128)
+    if maxsize is None or isinstance(maxsize, int):
+        return Native("lru_cache", lambda run, args, kwargs: _cached(args[0], maxsize))
+    return _IDENTITY
+
+
+def _cached(function: Value, most: int | None) -> Value:
+    return replace(function, answers=Dict(), most_answers=most) if isinstance(function, Function) else function
 
 
 @model("functools.wraps")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import sys
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, iteration
 from simpletorch.follow.libraries import Work, model, native
-from simpletorch.follow.model import iterators
-from simpletorch.follow.values import NEXT, Dict, Iterator, Value
+from simpletorch.follow.model import iterators, kinds
+from simpletorch.follow.values import NEXT, Dict, Iterator, List, Value
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -54,7 +55,17 @@ def _chain(run: Interpreter, *iterables: Value) -> Value:
             run.heap.write(at.cells, "number", number + 1)
         return iterators.END
 
-    return iterators.lazily(iterators.Lazy(lambda: _chain_whole(run, sources), one))
+    def again(given: int) -> Value:
+        made = _chain(run, *sources)
+        for _ in range(given):
+            iterators.pull(run, made)
+        return made
+
+    minds = iterators.minds(run, sources)
+    made = iterators.Lazy(
+        lambda: _chain_whole(run, sources), one, minds=minds, over=sources, again=None if minds else again
+    )
+    return iterators.lazily(made)
 
 
 def _chain_whole(run: Interpreter, sources: tuple[Value, ...]) -> Value:
@@ -95,7 +106,11 @@ def _zip_longest(run: Interpreter, *iterables: Value, fillvalue: Value = None) -
 @native("itertools.islice")
 def _islice(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     source, *bounds = map(run.resolve, args)
-    source = iteration.asked(run, source)
+    source = iteration.asked(run, iteration.check(run, source))
+    if any(isinstance(b, int) and b < 0 for b in bounds) or (len(bounds) == 3 and bounds[2] == 0):
+        raise kinds.error("ValueError")
+    if isinstance(source, List) and source.items is not None and all(b is None or isinstance(b, int) for b in bounds):
+        return _sliced_list(run, source, (0, *bounds, 1) if len(bounds) == 1 else (*bounds, 1)[:3], 0)
     if iterators.can_pull(source) and all(b is None or isinstance(b, int) for b in bounds):
         start, stop, step = (0, bounds[0], 1) if len(bounds) == 1 else (*bounds, None)[:3]
         if isinstance(stop, int) and stop <= _MOST:
@@ -108,6 +123,30 @@ def _islice(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value])
         stop = bounds[0] if len(bounds) == 1 else bounds[1]
         run.heap.write(source.cells, NEXT, source.cells[NEXT] + (len(left) if stop is None else min(stop, len(left))))
     return Iterator(found)
+
+
+def _sliced_list(run: Interpreter, source: List, bounds: tuple[Any, ...], given: int) -> Value:
+    """The same of a list, which may change meanwhile."""
+    start, stop, step = bounds[0] or 0, sys.maxsize if bounds[1] is None else bounds[1], bounds[2] or 1
+    number = Dict({"next": start + given * step})
+
+    def one() -> Value:
+        at, held = number.cells["next"], source.items
+        if held is None:
+            return iterators.UNSURE
+        if at >= min(stop, len(held)):
+            return iterators.END
+        run.heap.write(number.cells, "next", at + step)
+        return held[at]
+
+    def whole() -> Value:
+        held, at = source.items, number.cells["next"]
+        return Iterator(None, source.item) if held is None else Iterator(held[at : min(stop, len(held)) : step])
+
+    def again(given: int) -> Value:
+        return _sliced_list(run, source, bounds, given)
+
+    return iterators.lazily(iterators.Lazy(whole, one, over=(source,), again=again))
 
 
 def _sliced(run: Interpreter, source: Iterator, wanted: range) -> Iterator:
@@ -126,6 +165,8 @@ def _sliced(run: Interpreter, source: Iterator, wanted: range) -> Iterator:
 
 @model("itertools.cycle")
 def _cycle(run: Interpreter, iterable: Value, /) -> Value:
+    if run.items(iterable) == ():
+        return Iterator(())
     return Iterator(None, _each(run, iterable))
 
 

@@ -221,6 +221,7 @@ def _as_dict(run: Interpreter, self: Value, /) -> Value:
 
 @method(Dict, "get")
 def _get(run: Interpreter, self: Value, key: Value, default: Value = None) -> Value:  # os.environ's has names
+    items.check_key(run, key)
     if items.can_be_key(key):
         if key in self.cells:
             return run.resolve(items.or_else(self.cells[key], default))
@@ -290,6 +291,7 @@ def _update(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value])
 
 @method(Dict, "setdefault")
 def _setdefault(run: Interpreter, self: Value, key: Value, default: Value = None, /) -> Value:
+    items.check_key(run, key)
     if not items.can_be_key(key):
         if self.rest is MISSING:
             items.put(run, self, key, default)
@@ -304,6 +306,7 @@ def _setdefault(run: Interpreter, self: Value, key: Value, default: Value = None
 
 @method(Dict, "pop")
 def _pop_key(run: Interpreter, self: Value, key: Value, default: Value = MISSING) -> Value:  # OrderedDict's has names
+    items.check_key(run, key)
     if items.can_be_key(key) and key in self.cells:
         found = self.cells[key]
         if default is not MISSING:
@@ -402,6 +405,8 @@ def _add(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) ->
 
 def _discard(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     value = run.resolve(args[1])
+    if not isinstance(value, Set):  # which is looked up as a frozen one
+        items.check_key(run, value)
     if is_known(value):
         run.heap.write(args[0].cells, value, MISSING)
     else:

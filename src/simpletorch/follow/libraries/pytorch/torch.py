@@ -11,6 +11,7 @@ from simpletorch.follow import branches, files, iteration, layers, tensors
 from simpletorch.follow.libraries import ALIASES, VALUES, jax, library_class, method, model, native
 from simpletorch.follow.marks import devices, gradients, layout, no_tensors, origins, purity, seeds, sparsity, updates
 from simpletorch.follow.numbers import indexes, offsets, sizes
+from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
     HISTORY,
     MISSING,
@@ -198,6 +199,9 @@ def _nested(run: Interpreter, value: Value) -> TensorType:
         return TensorType(Shape((len(items),)), INT64)
     kinds = [_data_type(run, v) for v in items]
     out = kinds[0]
+    lengths = {k.shape.items for k in kinds}
+    if len(lengths) > 1 and all(k.shape.is_exact and all(type(d) is int for d in k.shape.items) for k in kinds):
+        raise Raised("ValueError", None, ("Exception", "BaseException"))
     for k in kinds[1:]:
         dtype = out.dtype if out.dtype == k.dtype else _widest(out.dtype, k.dtype)
         out = replace(branches.common_type(out, k), dtype=dtype)

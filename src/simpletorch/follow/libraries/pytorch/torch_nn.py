@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import branches, calls, iteration, layers
+from simpletorch.follow import branches, calls, guards, iteration, layers
 from simpletorch.follow.libraries import ALIASES, NATIVES, Work, by_name, library_class, model
 from simpletorch.follow.libraries.pytorch.signatures import PARAMETERS
 from simpletorch.follow.libraries.pytorch.state_dicts import OWN_WAY, load_state_dict, state_dict
@@ -595,6 +595,7 @@ def _get(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) ->
         return values[index]
     if isinstance(index, str) and index in rows:
         return rows[index]
+    guards.may_raise(run, guards.LOOKUP)
     return (
         branches.common_item(values, "which module of a container it is")
         if values

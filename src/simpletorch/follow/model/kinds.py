@@ -1,0 +1,176 @@
+"""Which methods and attributes a value has: the one place that decides "surely", "surely not" or "not known".
+
+Python answers for its own classes: it is asked with a witness, an object of the same class. The program's classes are
+known as far as their bases are. Of everything else nothing is sure.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections import Counter, OrderedDict, defaultdict, deque
+from typing import TYPE_CHECKING, Any, Final
+
+from simpletorch.follow import guards
+from simpletorch.follow.model import descriptors
+from simpletorch.follow.outcomes import Raised
+from simpletorch.follow.values import (
+    Class,
+    Dict,
+    Fields,
+    Instance,
+    List,
+    Set,
+    Sizes,
+    Value,
+    View,
+    behind,
+    is_tuple,
+)
+from simpletorch.shapes import Expr
+
+if TYPE_CHECKING:
+    from simpletorch.follow.interpreter import Interpreter
+
+__all__ = ["error", "has", "has_attribute", "is_of_python", "need", "witnesses"]
+
+
+def error(name: str) -> Raised:
+    """An exception of Python's, by the name of its class."""
+    return Raised(name, None, tuple(c.__name__ for c in getattr(builtins, name).__mro__[1:-1]))
+
+
+# -- Python's classes ------------------------------------------------------------------------------------------------
+
+
+class _StateDict(OrderedDict[Any, Any]):
+    _metadata = None
+
+
+class _Size(tuple[Any, ...]):
+    __slots__ = ()
+
+    def numel(self) -> None: ...
+
+    __radd__ = numel
+
+
+_DICTS: Final = ({}, OrderedDict(), defaultdict(), Counter(), _StateDict())
+_VIEWS: Final = {"keys": ({}.keys(),), "values": ({}.values(),), "items": ({}.items(),)}
+_WITNESSES: Final[dict[type, tuple[Any, ...]]] = {
+    **{type(v): (v,) for v in (None, True, 1, 1.0, 1j, "a", b"a", ..., NotImplemented, range(1), slice(1))},
+    Expr: (1,),
+    tuple: ((),),
+    Sizes: (_Size(), ()),
+    Fields: ((),),
+    List: ([], deque()),
+    Dict: _DICTS,
+    Set: (set(), frozenset()),
+    frozenset: (frozenset(),),
+}
+_NUMBERS: Final = frozenset({bool, int, float, complex, Expr})
+_OF_NUMPY: Final = frozenset({
+    "T", "__array__", "__array_interface__", "__array_namespace__", "__array_priority__", "__array_struct__",
+    "__array_wrap__", "__ceil__", "__class_getitem__", "__complex__", "__copy__", "__deepcopy__", "__setstate__",
+    "all", "any", "argmax", "argmin", "argsort", "as_integer_ratio", "astype", "base", "bit_count", "byteswap",
+    "choose", "clip", "compress", "conj", "copy", "cumprod", "cumsum", "data", "denominator", "device", "diagonal",
+    "dtype", "dump", "dumps", "fill", "flags", "flat", "flatten", "fromhex", "getfield", "hex", "is_integer",
+    "item", "itemsize", "max", "mean", "min", "nbytes", "ndim", "nonzero", "numerator", "prod", "put", "ravel",
+    "repeat", "reshape", "resize", "round", "searchsorted", "setfield", "setflags", "shape", "size", "sort",
+    "squeeze", "std", "strides", "sum", "swapaxes", "take", "to_device", "tobytes", "tofile", "tolist", "trace",
+    "transpose", "var", "view",
+})  # fmt: skip
+"""What NumPy's numbers have beside Python's: a number that is known may be one of them."""
+
+
+def witnesses(value: Value) -> tuple[Any, ...]:
+    """Objects of Python's, one of each class that the value may be of; none where that isn't known."""
+    if isinstance(value, View):
+        return _VIEWS[value.kind]
+    if is_tuple(value) and not isinstance(value, tuple):
+        return ((),)
+    return _WITNESSES.get(type(value), ())
+
+
+def is_of_python(value: Value) -> bool:
+    """Whether it is an object of one of Python's own classes, and known to be one."""
+    return bool(witnesses(value))
+
+
+# -- the program's classes -------------------------------------------------------------------------------------------
+
+
+def _real(cls: Class) -> type | None:
+    """Python's own class."""
+    found = vars(builtins).get(cls.name) if cls.module == "builtins" else _OF_LIBRARIES.get(cls.qualified)
+    return found if isinstance(found, type) else None
+
+
+_OF_LIBRARIES: Final = {
+    "abc.ABC": object,
+    "typing.Generic": object,
+    "collections.OrderedDict": OrderedDict,
+    "collections.deque": deque,
+}
+
+
+def _is_known(run: Interpreter, cls: Class) -> bool:
+    """Whether a class has what the program says, and what Python's classes have, but nothing else."""
+    if cls.unknown_base is not None or descriptors.META in cls.metadata:
+        return False
+    return all(c.module == run.program.main or _real(c) is not None for c in cls.mro)
+
+
+def has(run: Interpreter, value: Value, method: str) -> bool | None:
+    """Whether the class of a value has a special method; None where that isn't known."""
+    found = witnesses(value)
+    if found:
+        there = {hasattr(type(w), method) for w in found}
+        return there.pop() if len(there) == 1 else None
+    if not isinstance(value, Instance):
+        return None
+    own = value.cls.find(method)
+    if own is not None:
+        return own[0] is not None
+    if not _is_known(run, value.cls) or "members" in value.cls.metadata:
+        return None
+    if behind(value) is not value or value.cls.metadata.get("tuple"):
+        return None
+    if "dataclass" in value.cls.metadata and method in ("__lt__", "__le__", "__gt__", "__ge__", "__eq__"):
+        return None
+    return any(hasattr(real, method) for c in value.cls.mro if (real := _real(c)) is not None)
+
+
+def need(run: Interpreter, value: Value, *methods: str, raises: str = "TypeError") -> None:
+    """An operation calls one of these special methods.
+
+    Raises:
+        Raised: the value surely has none of them.
+    """
+    answers = [has(run, value, m) for m in methods]
+    if True in answers:
+        return
+    if None not in answers:
+        raise error(raises)
+    if run.takers:
+        guards.may_raise(run, (error(raises),))
+
+
+# -- attributes ------------------------------------------------------------------------------------------------------
+
+
+def has_attribute(value: Value, name: str) -> bool | None:
+    """Whether a value of Python's, or an object of the program's, has an attribute; None where that isn't known."""
+    found = witnesses(value)
+    if found:
+        if isinstance(value, Fields) and (name in value.names or name.startswith("n_")):
+            return True
+        there = {hasattr(w, name) for w in found}
+        if there == {False} and type(value) in _NUMBERS and name in _OF_NUMPY:
+            return None
+        return there.pop() if len(there) == 1 else None
+    return None
+
+
+def in_python(cls: Class, name: str) -> bool:
+    """Whether one of Python's classes that a class derives from has an attribute."""
+    return any(hasattr(real, name) for c in cls.mro if (real := _real(c)) is not None)
