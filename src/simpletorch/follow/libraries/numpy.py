@@ -48,7 +48,7 @@ from simpletorch.follow.libraries.arrays import (
     shape_of,
     write_into,
 )
-from simpletorch.follow.marks import gradients, mixed, sparsity
+from simpletorch.follow.marks import gradients, mixed, modules, sparsity
 from simpletorch.follow.numbers import indexes, sizes
 from simpletorch.follow.values import (
     MISSING,
@@ -1462,7 +1462,9 @@ def array_attribute(run: Interpreter, value: Tensor, name: str) -> Value:
         return array(value.type.shape, parts.get(dtype, dtype) if dtype is not None else None)
     if name in ("itemsize", "nbytes"):
         return run.unknown("the bytes of an array", "int", "data")
-    return BoundNative(name, value) if name in _ARRAY else run.unknown(f".{name} of an array")
+    if name in _ARRAY or name in value.cells:
+        return BoundNative(name, value) if name in _ARRAY else value.cells[name]
+    return MISSING if not run.entry and modules.array_lacks(value, name) else run.unknown(f".{name} of an array")
 
 
 @model("numpy.copy")

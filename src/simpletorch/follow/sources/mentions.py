@@ -19,6 +19,8 @@ class Mentions(NamedTuple):
     - ``attributes``: those that are read or set.
     - ``keywords``: arguments by name, and ``name=constant`` where one is given a constant.
     - ``defined``: functions and classes.
+    - ``assigned``: attributes that are set; ``"*"`` where the name isn't written out: ``setattr(x, name, …)``.
+    - ``roots``: the packages that are imported.
     """
 
     called: frozenset[str] = frozenset()
@@ -26,6 +28,8 @@ class Mentions(NamedTuple):
     attributes: frozenset[str] = frozenset()
     keywords: frozenset[str] = frozenset()
     defined: frozenset[str] = frozenset()
+    assigned: frozenset[str] = frozenset()
+    roots: frozenset[str] = frozenset()
 
     @property
     def used(self) -> frozenset[str]:
@@ -34,6 +38,14 @@ class Mentions(NamedTuple):
 
 
 _BY_TEXT: Final = ("getattr", "methodcaller", "attrgetter")
+_SET_BY_TEXT: Final = (
+    "setattr",
+    "__setattr__",
+    "register_buffer",
+    "register_parameter",
+    "add_module",
+    "register_module",
+)
 _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
@@ -45,12 +57,16 @@ def of(node: ast.AST) -> Mentions:
     attributes: set[str] = set()
     keywords: set[str] = set()
     defined: set[str] = set()
+    assigned: set[str] = set()
+    roots: set[str] = set()
     for one in walk(node):
         if isinstance(one, ast.Call):
             named = _names(one.func)
             called |= named
             if not named.isdisjoint(_BY_TEXT):
                 attributes |= {a.value for a in one.args if isinstance(a, ast.Constant) and isinstance(a.value, str)}
+            if not named.isdisjoint(_SET_BY_TEXT):
+                assigned |= {a.value if isinstance(a, ast.Constant) else "*" for a in one.args[1:2]}
             for keyword in one.keywords:
                 if keyword.arg is not None:
                     keywords.add(keyword.arg)
@@ -58,15 +74,22 @@ def of(node: ast.AST) -> Mentions:
                         keywords.add(f"{keyword.arg}={keyword.value.value!r}")
         elif isinstance(one, ast.Attribute):
             attributes.add(one.attr)
+            if not isinstance(one.ctx, ast.Load):
+                assigned.add(one.attr)
         elif isinstance(one, ast.Import | ast.ImportFrom):
             module = (one.module or "") if isinstance(one, ast.ImportFrom) else ""
+            if isinstance(one, ast.Import):
+                roots |= {a.name.partition(".")[0] for a in one.names}
+            elif not one.level:
+                roots.add(module.partition(".")[0])
             for name in (module, *(a.name for a in one.names)):
                 imported |= {name, *name.split(".")}
         elif isinstance(one, _FUNCTIONS):
             defined.add(one.name)
             outside = (*one.decorator_list, *(one.bases if isinstance(one, ast.ClassDef) else ()))
             called |= {name for part in outside for name in _names(part)}
-    return Mentions(*map(frozenset, (called, imported, attributes, keywords, defined)))
+    found = (called, imported, attributes, keywords, defined, assigned, roots)
+    return Mentions(*map(frozenset, found))
 
 
 def of_all(trees: Iterable[ast.Module]) -> Mentions:

@@ -37,6 +37,7 @@ class Program:
     """The files of one program, and what was imported of them."""
 
     main: Final = "__main__"
+    is_whole = True  # all that it has imported is read
     has_cuda = False  # whether it surely runs on a machine with CUDA, which uses it
 
     def __init__(

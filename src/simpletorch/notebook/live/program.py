@@ -33,6 +33,8 @@ class LiveProgram(Program):
     ``text`` is the cell's, ``files`` are those, and the earlier cells, whose functions it has come across.
     """
 
+    is_whole = False
+
     def __init__(self, folder: Path, convert: Callable[[Any], Value]) -> None:
         super().__init__(folder / "cell", (), "cell")
         self._convert = convert
