@@ -450,7 +450,7 @@ def is_alone(run: Interpreter, name: str) -> bool:
 
 _ADD_NOTHING: Final = frozenset((
     *("torch", "torchvision", "torchaudio", "numpy", "scipy", "pandas", "sklearn", "matplotlib", "PIL", "cv2", "tqdm"),
-    *("simpletorch", "einops", "yaml", "tensorboardX", "tensorboard", "h5py", "gym", "gymnasium", "networkx"),
+    *("einops", "yaml", "tensorboardX", "tensorboard", "h5py", "gym", "gymnasium", "networkx"),
     *("skimage", "seaborn", "requests", "imageio", "torchtext", "transformers", "datasets", "nltk", "spacy"),
     "__future__",
 ))  # fmt: skip
