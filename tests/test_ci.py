@@ -14,7 +14,7 @@ import pytest
 
 from benchmarks.readme import mypy_settings
 from simpletorch.cli import main
-from tests import neighbours
+from tests import neighbours, warm
 from tests.sources import imported
 
 ROOT = Path(__file__).parents[1]
@@ -173,3 +173,20 @@ def test_mypy_s_settings_are_those_of_readme(monkeypatch: pytest.MonkeyPatch, tm
     shown.read_string(mypy_settings())
     assert dict(written["mypy"]) == dict(shown["mypy"])
     assert mypy_settings(plugin=False) == mypy_settings().replace("plugins = simpletorch.mypy\n", "")
+
+
+# -- pre-commit --------------------------------------------------------------------------------------------------------
+
+HOOKS = (ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("entry", re.findall(r"^  entry: simpletorch (.*)$", HOOKS, re.MULTILINE))
+def test_a_hook_takes_the_changed_files_and_fails_if_one_is_wrong(entry, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(warm.home(tmp_path)))
+    monkeypatch.chdir(tmp_path)
+    Path("right.py").write_text("import torch\nx = torch.zeros(3, 5)\n")
+    Path("wrong.py").write_text("import torch\nx = torch.zeros(3, 5) + torch.zeros(7)\n")
+    assert main([*entry.split(), "right.py"]) == 0
+    assert main([*entry.split(), "right.py", "wrong.py"]) == 1
+    assert "wrong.py:2" in capsys.readouterr().out
+    assert f"id: simpletorch-{entry}" in (ROOT / "docs/guides/ci.md").read_text(encoding="utf-8")

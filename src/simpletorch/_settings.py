@@ -6,6 +6,7 @@
     follow = false  # programs aren't followed
     data = false  # the headers of data files aren't read; or a list of further folders to read below
     cache = false  # programs are followed again that haven't changed
+    libraries = false  # installed libraries aren't followed into their source
     models = ["stubs"]  # folders of stubs
 
     [tool.simpletorch.findings]
@@ -30,7 +31,7 @@ from simpletorch.rules.core.codes import CODES, Severity
 __all__ = ["FOLLOW_VARIABLE", "SettingError", "Settings", "configuration_files", "settings"]
 
 FOLLOW_VARIABLE: Final = "SIMPLETORCH_FOLLOW"
-_OWN: Final = ("follow", "data", "cache", "models")
+_OWN: Final = ("follow", "data", "cache", "libraries", "models")
 """Settings beside the severities of findings."""
 _NO: Final = ("0", "false", "no", "off")
 _YES: Final = ("1", "true", "yes", "on")
@@ -51,6 +52,8 @@ class Settings:
     """Whether data files are read for their sizes; further folders that they may lie in."""
     cache: bool = True
     """Whether answers of follows are kept on the disk, and given again while nothing has changed."""
+    libraries: bool = True
+    """Whether installed libraries are followed into their source."""
     models: tuple[Path, ...] = ()
     """Folders with stubs that say what a library's functions give."""
     severities: Mapping[str, Severity] = field(default_factory=dict)
@@ -79,6 +82,7 @@ def settings(config_file: str | Path | None = None, here: Path | None = None) ->
         follow.strip().lower() not in _NO,
         _folders("data", written.get("data", True), file) if written else True,
         str(written.get("cache", "")).strip().lower() not in _NO,
+        str(written.get("libraries", "")).strip().lower() not in _NO,
         _stubs(written["models"], file) if "models" in written else (),
         {_code(name, file): _severity(name, value, file) for name, value in codes.items()},
     )

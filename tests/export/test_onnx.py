@@ -5,6 +5,7 @@ from __future__ import annotations
 import onnx
 import pytest
 import torch
+from torch import nn
 
 from simpletorch import export
 from simpletorch.errors import BackendError, ShapeMismatch
@@ -85,4 +86,56 @@ def test_an_operator_that_onnx_hasn_t(tmp_path):
     with pytest.raises(BackendError, match=r"ONNX has no operator for aten.*eig") as caught:
         export.onnx(Values(), tmp_path / "net.onnx", inputs=torch.eye(3))
     assert caught.value.location.code == "return torch.linalg.eigvals(x)"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_call_as_torch_has_it(tmp_path):
+    model, x = nn.Linear(11, 7), torch.randn(3, 11)
+    names = {"input_names": ["images"], "output_names": ["scores"], "do_constant_folding": True}
+    run = export.onnx(model, x, tmp_path / "net.onnx", export_params=True, opset_version=18, **names)
+    made = onnx.load(tmp_path / "net.onnx")
+    assert {i.name: dims(i) for i in (*made.graph.input, *made.graph.output)} == {"images": [3, 11], "scores": [3, 7]}
+    assert made.opset_import[0].version == 18
+    torch.testing.assert_close(run(x), model(x))
+    torch.testing.assert_close(export.load(tmp_path / "net.onnx")(x), model(x))
+
+
+@pytest.mark.parametrize(
+    ("dynamic", "batch"),
+    [
+        ({"dynamic_axes": {"images": {0: "batch"}, "scores": {0: "batch"}}}, "batch"),
+        ({"dynamic_axes": {"images": {-2: "batch"}}}, "batch"),
+        ({"dynamic_axes": {"images": [0]}}, "images_dynamic_axes_1"),
+        ({"dynamic_shapes": {"input": {0: torch.export.Dim("batch", min=2, max=40)}}}, "batch"),
+        ({"dynamic_shapes": ((torch.export.Dim.DYNAMIC, 11),)}, "input_0"),
+    ],
+)
+def test_open_dims_as_torch_names_them(dynamic, batch, tmp_path):
+    names = {"input_names": ["images"], "output_names": ["scores"]}
+    run = export.onnx(nn.Linear(11, 7), (torch.randn(3, 11),), tmp_path / "net.onnx", **names, **dynamic)
+    graph = onnx.load(tmp_path / "net.onnx").graph
+    assert {i.name: dims(i) for i in (*graph.input, *graph.output)} == {"images": [batch, 11], "scores": [batch, 7]}
+    assert run(torch.randn(17, 11)).shape == (17, 7)
+    limits = [(s.least, s.most) for s in run.signature.symbols]
+    assert limits == ([(2, 40)] if "max" in str(dynamic) else [(1, None)])
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "said"),
+    [
+        ({"args": ()}, TypeError, r"Linear.forward\(input.* missing a required argument: 'input'"),
+        ({"export_params": False}, BackendError, "export_params=False isn't possible"),
+        ({"autograd_inlining": True}, TypeError, "unexpected keyword argument 'autograd_inlining'"),
+        ({"dynamic_axes": {"images": [0]}}, ValueError, "dynamic_axes names images, but the inputs are input"),
+        ({"dynamic_shapes": {"x": {}}}, ValueError, "dynamic_shapes names x, but the inputs are input"),
+        ({"dynamic_axes": {"input": [2]}}, ValueError, "input has 2 dims, and no dim 2"),
+        ({"dynamic_axes": {"input": {0: "a batch"}}}, ValueError, "'a batch' can't name a size"),
+        ({"input_names": ["a", "b"]}, ValueError, "no tensor left for b"),
+        ({"output_names": ["a", "b"]}, ValueError, "1 tensor for the 2 names a, b"),
+        ({"f": None}, TypeError, "misses the path"),
+    ],
+)
+def test_wrong_arguments_write_nothing(options, error, said, tmp_path):
+    with pytest.raises(error, match=said):
+        export.onnx(nn.Linear(11, 7), **{"args": torch.randn(3, 11), "f": tmp_path / "net.onnx", **options})
     assert list(tmp_path.iterdir()) == []

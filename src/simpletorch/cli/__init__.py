@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final, NoReturn
 
 from simpletorch._distribution import version
@@ -14,8 +14,22 @@ from simpletorch.cli._commands import COMMANDS
 
 __all__ = ["main", "program"]
 
-_RUNS_A_PROGRAM: Final = frozenset({"follow", "run"})
+_RUNS_A_PROGRAM: Final = "run"
 """What follows the file there is the program's own, a ``--`` as well."""
+_TAKES_OTHERS: Final = frozenset({"check", "follow"})
+"""Commands with arguments of somebody else's behind ``--``."""
+
+
+_FIRST_STEPS: Final = """\
+PyTorch with shapes in the types.
+
+  simpletorch follow train.py     find the lines at which shapes don't fit, without running the program
+  simpletorch check               the same for all programs below this folder, and mypy with the plugin
+  simpletorch run train.py        run it, and explain the error that ends it
+  simpletorch summary model.py    what each part of a model takes, gives, holds and costs
+  simpletorch new my-net          a project that trains, is checked, and is tested in CI
+
+simpletorch --help lists all commands, simpletorch COMMAND --help the options of one."""
 
 
 def program() -> NoReturn:
@@ -38,14 +52,21 @@ def program() -> NoReturn:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0 when all is well, 1 when something was found, 2 for wrong usage."""
     words = list(sys.argv[1:] if argv is None else argv)
-    split = "--" in words and words[0] not in _RUNS_A_PROGRAM
+    if not words:
+        print(_FIRST_STEPS)
+        return 0
+    split = "--" in words and words[0] != _RUNS_A_PROGRAM
     ours, theirs = (words[: words.index("--")], words[words.index("--") + 1 :]) if split else (words, [])
     parser, commands = _parsers()
+    if ours and not ours[0].startswith("-") and ours[0] not in commands:
+        parser.error(_no_command(ours[0]))
     arguments, unknown = parser.parse_known_args(ours)
     if unknown:
-        commands[arguments.command].error(_unknown(arguments.command, unknown))
-    if theirs and arguments.command != "check":
-        commands[arguments.command].error("arguments after -- are mypy's, only check takes them")
+        commands[arguments.command].error(_unknown(commands[arguments.command], arguments.command, unknown))
+    if theirs and arguments.command not in _TAKES_OTHERS:
+        commands[arguments.command].error(
+            "it takes no arguments after --; check (mypy's) and follow (the program's) do"
+        )
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="replace")  # a terminal without ✔ must not end the command
     arguments.words, arguments.theirs, arguments.parser = words, theirs, parser
@@ -69,9 +90,26 @@ def _own_mistake(arguments: argparse.Namespace, error: Exception) -> int:
     return could_not(arguments.command, sentence, getattr(arguments, "output", "text"))
 
 
-def _unknown(command: str, words: Sequence[str]) -> str:
-    said = f"unrecognized arguments: {' '.join(words)}"
-    return f"{said} (mypy's own go behind --)" if command == "check" else said
+def _no_command(word: str) -> str:
+    if word.endswith((".py", ".ipynb")):
+        return f"{word} is no command; did you mean: simpletorch follow {word}"
+    return f"there is no command {word}{_did_you_mean(word, COMMANDS) or '; simpletorch --help lists them'}"
+
+
+def _unknown(parser: argparse.ArgumentParser, command: str, words: Sequence[str]) -> str:
+    from simpletorch.cli._completion import actions
+
+    options = [option for action in actions(parser) for option in action.option_strings]
+    meant = next(filter(None, (_did_you_mean(word.partition("=")[0], options) for word in words)), "")
+    said = f"unrecognized arguments: {' '.join(words)}{meant}"
+    return f"{said} (mypy's own go behind --)" if command == "check" and not meant else said
+
+
+def _did_you_mean(word: str, known: Iterable[str]) -> str:
+    from difflib import get_close_matches  # seldom needed
+
+    close = get_close_matches(word, known, 1, cutoff=0.8)
+    return f"; did you mean {close[0]}?" if close else ""
 
 
 class _Version(argparse.Action):

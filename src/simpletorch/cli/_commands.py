@@ -43,7 +43,7 @@ def _follow(parser: argparse.ArgumentParser) -> Run:
     """find the lines at which a program's shapes don't fit, without running it"""
     parser.usage = (
         "simpletorch follow [--shapes | --html | --json | --output FORMAT | --why LINE] [--sizes] [--no-data] "
-        "[--no-cache] [-m] FILE [ARGUMENT ...]"
+        "[--no-cache] [-m] FILE [FILE ...] [[--] ARGUMENT ...]"
     )
     parser.description = (
         "The program is run on shapes, as 'python FILE ARGUMENT ...' would run it, without running it: it "
@@ -61,14 +61,18 @@ def _follow(parser: argparse.ArgumentParser) -> Run:
     parser.add_argument("--no-cache", action="store_true", help="follow also what hasn't changed since it was followed")
     parser.add_argument("-m", action="store_true", dest="module", help="FILE is a module's name, as of 'python -m'")
     parser.add_argument("file", metavar="FILE", help="the file that would be run; - is standard input")
-    _add_arguments(parser, "the program's own arguments")
+    _add_arguments(parser, "more files, then the programs' own arguments, from an option or from -- on")
 
     def run(given: argparse.Namespace) -> int:
-        from simpletorch.cli._follow import file_of_module, follow
+        from simpletorch.cli._follow import file_of_module, files_and_arguments, follow
 
+        more, arguments = ([], given.arguments) if given.module else files_and_arguments(given.arguments)
+        if arguments and given.theirs:
+            arguments = [*arguments, "--"]  # the program's own
         return follow(
             file_of_module(given.file) if given.module else given.file,
-            given.arguments,
+            [*arguments, *given.theirs],
+            more=more,
             output=given.output,
             shapes=given.shapes,
             as_html=given.html,
@@ -163,6 +167,25 @@ def _init(parser: argparse.ArgumentParser) -> Run:
         from simpletorch.cli._init import init
 
         return init(ci=given.ci)
+
+    return run
+
+
+def _new(parser: argparse.ArgumentParser) -> Run:
+    """make a project that trains, is checked, and is tested in CI"""
+    from simpletorch.cli._new import TEMPLATES
+
+    parser.description = (
+        "The folder NAME gets a package with a model and its training, tests, the configuration of mypy and a "
+        "workflow for GitHub. " + "; ".join(f"{name}: {what}" for name, what in TEMPLATES.items()) + "."
+    )
+    parser.add_argument("name", metavar="NAME", help="the project's name, or a path that ends with it")
+    parser.add_argument("--template", choices=list(TEMPLATES), default="vision", help="vision by default")
+
+    def run(given: argparse.Namespace) -> int:
+        from simpletorch.cli._new import new
+
+        return new(given.name, given.template)
 
     return run
 
@@ -334,5 +357,6 @@ COMMANDS: Final[Mapping[str, Command]] = {
     "language-server": _language_server,
     "demo": _demo,
     "init": _init,
+    "new": _new,
     "completion": _completion,
 }

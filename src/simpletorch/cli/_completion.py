@@ -8,22 +8,22 @@ from typing import Any
 
 import shtab
 
-__all__ = ["completion"]
+__all__ = ["actions", "completion"]
 
 
 def completion(parser: argparse.ArgumentParser, shell: str) -> int:
     """Print the script that completes ``parser``'s commands, options and files in ``shell``."""
-    for action in _actions(parser):
+    for action in actions(parser):
         if action.metavar in ("FILE", "PATH"):
             action.complete = shtab.FILE
     print(shtab.complete(parser, shell))
     return 0
 
 
-def _actions(parser: argparse.ArgumentParser) -> Iterator[Any]:
+def actions(parser: argparse.ArgumentParser) -> Iterator[Any]:
     """The arguments of a parser and of its commands; argparse has no public way there; shtab goes this one too."""
     for action in parser._actions:
         yield action
         if isinstance(action, argparse._SubParsersAction):
             for command in action.choices.values():
-                yield from _actions(command)
+                yield from actions(command)

@@ -22,7 +22,7 @@ from simpletorch.follow.sources.piped import is_piped, named, text_of
 from simpletorch.follow.sources.python import why_no_python
 from simpletorch.notebook.document import follow_document, is_notebook, with_cell
 
-__all__ = ["file_of_module", "follow"]
+__all__ = ["file_of_module", "files_and_arguments", "follow"]
 
 _OPTIONS: Final = ("--shapes", "--html", "--json", "--output", "--why", "--sizes", "--no-data", "--no-cache")
 
@@ -31,6 +31,7 @@ def follow(
     file: str,
     arguments: Sequence[str] = (),
     *,
+    more: Sequence[str] = (),
     output: str = "text",
     **options: Any,
 ) -> int:
@@ -39,8 +40,9 @@ def follow(
     Args:
         file: the file; "-" is standard input.
         arguments: those of its command line.
+        more: other files, each a program of its own with the same arguments.
         output: "text", or one of `OUTPUTS`.
-        options: ``shapes``, ``as_html``, ``why``, ``sizes`` and ``data``, as `_tell` takes them.
+        options: ``shapes``, ``as_html``, ``why``, ``sizes``, ``data`` and ``cache``, as `_tell` takes them.
 
     Returns 0 if nothing was found, 1 if there are errors, 2 if there is no such program.
     """
@@ -51,7 +53,18 @@ def follow(
         except (OSError, UnicodeDecodeError) as error:
             return could_not("follow", f"{named(file)} can't be read: {error}", output)
     with texts.instead(opened):
-        return _tell(named(file), arguments, opened, output=output, **options)
+        return _tell([named(file), *more], arguments, opened, output=output, **options)
+
+
+def files_and_arguments(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+    """More programs that the command line names, and the programs' own arguments, which begin with the first option.
+
+    A script that is another one's argument stands behind ``--``: ``train.py -- config.py``.
+    """
+    count = 0
+    while count < len(words) and words[count].endswith((".py", ".ipynb")) and Path(words[count]).is_file():
+        count += 1
+    return words[:count], words[count:]
 
 
 def file_of_module(name: str) -> str:
@@ -62,7 +75,7 @@ def file_of_module(name: str) -> str:
 
 
 def _tell(
-    file: str,
+    files: Sequence[str],
     arguments: Sequence[str],
     opened: Mapping[str, str],
     *,
@@ -75,6 +88,9 @@ def _tell(
     cache: bool = True,
 ) -> int:
     """Print what was found, with ``sizes`` also which ones must be equal that a caller gives; returns the exit code."""
+    file = files[0]
+    if len(files) > 1 and (shapes or as_html or why is not None):
+        return could_not("follow", "--shapes, --html and --why take one file; a program's own stand behind --", output)
     if is_notebook(file) and (as_html or why is not None):
         return could_not("follow", "--html and --why take a program, no notebook", output)
     try:
@@ -86,34 +102,42 @@ def _tell(
         severities["tensor-size"] = "warning"
     options: dict[str, Any] = {"severities": severities, "data": data and said.data}
     start = time.perf_counter()
-    uses_cache = cache and said.cache and not (as_html or is_notebook(file))
-    question = Question(file, arguments, uses_cache=uses_cache, opened=opened, **options)
-    kept = question.kept()
-    if kept is None:
-        if reason := why_not(file):
+    answers: list[Told | Question] = []
+    for name in files:
+        uses_cache = cache and said.cache and not (as_html or is_notebook(name))
+        question = Question(name, arguments, uses_cache=uses_cache, opened=opened, **options)
+        answers.append(question.kept() or question)
+        if isinstance(answers[-1], Question) and (reason := why_not(name)):
             return could_not("follow", reason, output)
+    is_kept = all(isinstance(answer, Told) for answer in answers)
+    if not is_kept:
         start = time.perf_counter()
     if note := _misplaced(file, arguments):
         print(f"simpletorch follow: {note}", file=sys.stderr)
     if as_html:
         return _print_page(file, arguments, opened, options)
-    if kept is not None:
-        found = kept
-    elif is_notebook(file):
-        found = Told.of(follow_document(file, arguments, **options))
-    else:
-        found = question.followed()
+    found = Told.together(
+        [
+            answer if isinstance(answer, Told) else _followed(name, arguments, answer, options)
+            for name, answer in zip(files, answers, strict=True)
+        ]
+    )
     seconds = time.perf_counter() - start
+    took = _took(seconds, is_kept=is_kept)
     if output in OUTPUTS:
-        print(written(_outcome(found, seconds, _took(seconds, is_kept=kept is not None)), output))
+        print(written(_outcome(found, seconds, took, len(files)), output))
     elif why is not None:
         print("\n".join(_reasons(file, why, found)))
     else:
         if shapes:
             print("\n".join(beside(file, found)))
-        for line in _lines(found, _took(seconds, is_kept=kept is not None)):
+        for line in _lines(found, took, len(files)):
             print(line)
     return 1 if found.errors else 0
+
+
+def _followed(file: str, arguments: Sequence[str], question: Question, options: Mapping[str, Any]) -> Told:
+    return Told.of(follow_document(file, arguments, **options)) if is_notebook(file) else question.followed()
 
 
 def _print_page(file: str, arguments: Sequence[str], opened: Mapping[str, str], options: Mapping[str, Any]) -> int:
@@ -151,7 +175,7 @@ def why_not(file: str) -> str:
     return f"{file}:{why.line}: {why.reason}" if why.line else f"{file} is no Python: {why.reason}"
 
 
-def _lines(found: Told, took: str) -> Iterator[str]:
+def _lines(found: Told, took: str, files: int) -> Iterator[str]:
     for finding in (*found.errors, *found.warnings, *found.remarks):
         yield from finding.lines()
     yield from map(str, found.notes)
@@ -159,7 +183,7 @@ def _lines(found: Told, took: str) -> Iterator[str]:
         for path, contents in found.data:
             yield f"{path}: note: was read as {contents}"
     yield from map(_fault, found.faults)
-    yield _summary(found, took)
+    yield _summary(found, took, files)
 
 
 _MOST_NAMED: Final = 3  # of what wasn't followed
@@ -169,11 +193,14 @@ def _took(seconds: float, *, is_kept: bool) -> str:
     return f"{'from the cache' if is_kept else 'followed'} in {seconds * 1e3:.0f} ms"
 
 
-def _summary(found: Told, took: str) -> str:
+def _summary(found: Told, took: str, files: int) -> str:
     count = len(found.errors)
     if not found.complete and not found.faults:
         took += ", up to the limit of steps; the rest isn't known"
-    said = f"Found {count} error{'' if count == 1 else 's'}" if count else f"No error found{_proved(found)}"
+    where = f" in {files} files" if files > 1 else ""
+    said = (
+        f"Found {count} error{'' if count == 1 else 's'}{where}" if count else f"No error found{where}{_proved(found)}"
+    )
     ended = f"followed to {found.ended}\n" if found.ended else ""
     return f"{ended}{said} ({took})"
 
@@ -194,14 +221,14 @@ def _fault(fault: str) -> str:
     return f"{place}: note: simpletorch couldn't follow this line, by a mistake of its own; please report it: {what}"
 
 
-def _outcome(found: Told, seconds: float, took: str) -> Outcome:
+def _outcome(found: Told, seconds: float, took: str, files: int) -> Outcome:
     findings = (*found.errors, *found.warnings, *found.remarks)
     notes = tuple(Diagnostic(n.path, n.line, None, None, None, "note", n.message, None) for n in found.notes)
     return Outcome(
         "follow",
         1 if found.errors else 0,
         (*notes, *(d for finding in findings for d in diagnostics(finding))),
-        summary=_summary(found, took),
+        summary=_summary(found, took, files),
         document=_document(found, seconds),
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
@@ -104,8 +104,12 @@ def _workshop(path: Path) -> Iterator[Path]:
         yield folder
 
 
-def written(path: Path, kind: str, prepared: Prepared, write: Callable[[Path], None]) -> Exported[Any, Any]:
+def written(
+    path: Path, kind: str, prepared: Prepared, write: Callable[[Path], None], names: Sequence[str] | None = None
+) -> Exported[Any, Any]:
     """An artefact that is made, read back and compared with the model before it is put in place.
+
+    Its input tensors have the parameters' names, or ``names``.
 
     Raises:
         BackendError: it can't be made, or isn't what the model is.
@@ -123,6 +127,6 @@ def written(path: Path, kind: str, prepared: Prepared, write: Callable[[Path], N
             raise explained_failure(error, kind, prepared.module, prepared.program) from error
         comparisons = prepared.verified(read_runner(kind, made), kind)
         report = dataclasses.replace(prepared.report(kind, comparisons), path=path, bytes=made.stat().st_size)
-        names = tuple(spec.name for spec in prepared.signature.tensors())
-        publish(made, path, kind, prepared.signature, names, report)
+        names = names or [spec.name for spec in prepared.signature.tensors()]
+        publish(made, path, kind, prepared.signature, tuple(names), report)
     return Exported(kind, prepared.signature, read_runner(kind, path), report, path)

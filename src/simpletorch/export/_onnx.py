@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 import logging
+import os
 import re
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext, redirect_stderr, redirect_stdout
+from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Final, ParamSpec, TypeVar
+from typing import Any, Final, Literal, ParamSpec, TypeVar, overload
 
 import torch
 from torch._decomp import decomposition_table
@@ -24,6 +26,7 @@ from simpletorch.export._export import as_module, written
 from simpletorch.export._prepare import Prepared, names_of, prepare
 from simpletorch.export._reading import Dynamic
 from simpletorch.export._signature import Signature, Symbol
+from simpletorch.export._torchs_own import Axes, converted, refuse_other
 from simpletorch.shapes import Expr
 
 __all__ = ["onnx"]
@@ -34,6 +37,7 @@ R = TypeVar("R")
 _LARGEST: Final = 2**31 - 1  # a file of protocol buffers
 
 
+@overload
 def onnx(
     model: Model[P, R],
     path: StrPath,
@@ -42,17 +46,70 @@ def onnx(
     dynamic: Dynamic | None = None,
     tolerance: float | None = None,
     opset: int | None = None,
+    input_names: Sequence[str] | None = None,
+    output_names: Sequence[str] | None = None,
+) -> Exported[P, R]: ...
+@overload
+def onnx(
+    model: Model[P, R],
+    args: torch.Tensor | tuple[Any, ...],
+    f: StrPath,
+    *,
+    kwargs: Mapping[str, Any] | None = None,
+    input_names: Sequence[str] | None = None,
+    output_names: Sequence[str] | None = None,
+    opset_version: int | None = None,
+    dynamic_axes: Axes | None = None,
+    dynamic_shapes: Any = None,
+    tolerance: float | None = None,
+    verbose: bool | None = None,
+    do_constant_folding: bool = True,
+    export_params: Literal[True] = True,
+    dynamo: Literal[True] = True,
+    keep_initializers_as_inputs: Literal[False] = False,
+    training: torch.onnx.TrainingMode = ...,
+) -> Exported[P, R]: ...
+def onnx(  # type: ignore[misc]  # the second place is `path` or `args`; each may be given by name, too
+    model: Model[P, R],
+    args: Any = None,
+    f: StrPath | None = None,
+    *,
+    path: StrPath | None = None,
+    inputs: Any = None,
+    dynamic: Dynamic | None = None,
+    tolerance: float | None = None,
+    opset: int | None = None,
+    kwargs: Mapping[str, Any] | None = None,
+    input_names: Sequence[str] | None = None,
+    output_names: Sequence[str] | None = None,
+    opset_version: int | None = None,
+    dynamic_axes: Axes | None = None,
+    dynamic_shapes: Any = None,
+    verbose: bool | None = None,
+    do_constant_folding: bool = True,
+    **others: Any,
 ) -> Exported[P, R]:
     """The model as an ONNX file, run by onnxruntime (or ``onnx.reference``) and compared with the model.
 
     Inputs have the names of ``forward``'s parameters, outputs those that it returns (``return mean, variance``), open
-    dims those of the annotation. The arguments are those of `program`.
+    dims those of the annotation. The arguments are those of `program`. The call may also be that of
+    `torch.onnx.export`: ``export.onnx(model, x, "net.onnx", input_names=["images"])``. Without an annotation the sizes
+    of ``x`` are the only ones then, but for the dims of ``dynamic_axes``.
 
     Args:
-        opset: the version of ONNX's operators; torch's own choice by default.
+        opset: the version of ONNX's operators; torch's own choice by default. Torch calls it ``opset_version``.
+        args: inputs of the model, a tensor or a tuple, with ``kwargs`` by name. ``f`` is the path then.
+        input_names: the names of the input tensors in the file, in the order of the inputs.
+        output_names: the names of the output tensors in the file.
+        dynamic_axes: by the name of an input its open dims: ``{"images": {0: "batch"}}``, or ``{"images": [0]}``.
+        dynamic_shapes: the same as `torch.export.export` takes it: ``{"x": {0: Dim("batch", max=64)}}``.
+        verbose: torch's exporter prints what it does.
+        do_constant_folding: torch's exporter takes no notice of it.
+        others: ``export_params``, ``dynamo``, ``keep_initializers_as_inputs`` and ``training``, with torch's defaults.
 
     Raises:
-        TypeMismatch: (a `TypeError` too) nothing says what an input is.
+        TypeMismatch: (a `TypeError` too) nothing says what an input is, or ``forward`` can't be called with ``args``.
+        ValueError: a name of ``dynamic_axes`` or ``dynamic_shapes`` is no input, or a dim isn't there.
         BackendError: the model can't be exported, has an operator that ONNX hasn't, or the file gives something else.
         CheckpointError: the file can't be written.
 
@@ -66,24 +123,35 @@ def onnx(
                 f"{package} isn't installed", operation="export.onnx", hint=installing("export")
             ) from error
     module = as_module(model)
+    refuse_other(others)
+    target = path if path is not None else args if f is None else f
+    if not isinstance(target, str | os.PathLike):
+        raise TypeError("export.onnx() misses the path: onnx(model, path), or as torch has it, onnx(model, args, path)")
+    if f is not None:
+        inputs, dynamic = converted(module, args, kwargs, input_names, output_names, dynamic_axes, dynamic_shapes)
     with evaluating(module):
         prepared = prepare(module, inputs, dynamic, tolerance)
-        return written(Path(path), "onnx", prepared, lambda file: _write(prepared, file, opset))
+        names = (
+            _named([spec.name for spec in prepared.signature.tensors()], input_names),
+            _named(names_of(prepared.signature.output), output_names),
+        )
+        write = partial(_write, prepared, names=names, opset=opset or opset_version, verbose=bool(verbose))
+        return written(Path(target), "onnx", prepared, write, names[0])
 
 
-def _write(prepared: Prepared, file: Path, opset: int | None) -> None:
+def _write(
+    prepared: Prepared, file: Path, *, names: tuple[list[str], list[str]], opset: int | None, verbose: bool
+) -> None:
     assert prepared.program is not None, "prepared with a program"
-    names = [spec.name for spec in prepared.signature.tensors()]
-    outputs = names_of(prepared.signature.output)
     recurrent = any(node.target in RECURRENT for node in prepared.program.graph.nodes)
-    with _silent(), _sized_layers() if recurrent else nullcontext():
+    with nullcontext() if verbose else _silent(), _sized_layers() if recurrent else nullcontext():
         made: Any = torch.onnx.export(
             prepared.program,
-            input_names=names,
-            output_names=outputs or None,
+            input_names=names[0],
+            output_names=names[1] or None,
             opset_version=opset,
             dynamo=True,
-            verbose=False,
+            verbose=verbose,
         )
     proto = made.model_proto
     _name_sizes(proto, prepared.signature)
@@ -94,6 +162,14 @@ def _write(prepared: Prepared, file: Path, opset: int | None) -> None:
             hint="export.program and export.aot have no such limit",
         )
     file.write_bytes(proto.SerializeToString())
+
+
+def _named(own: Sequence[str], asked: Sequence[str] | None) -> list[str]:
+    """The names in the file: those that were asked for, then our own."""
+    if asked is not None and len(asked) > len(own):
+        tensors = f"{len(own)} tensor{'s' if len(own) != 1 else ''}"
+        raise ValueError(f"export.onnx: {tensors} for the {len(asked)} names {', '.join(asked)}")
+    return [*(asked or ()), *own[len(asked or ()) :]]
 
 
 def _name_sizes(proto: Any, signature: Signature) -> None:

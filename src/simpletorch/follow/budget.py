@@ -73,6 +73,10 @@ class Budget:
         self.is_cut = False
         """The clock or the memory has ended the follow, or it was cancelled: another run may get further."""
 
+    def now(self) -> float:
+        """The clock, in seconds of CPU."""
+        return time.thread_time()
+
     def spend(self, work: int) -> None:
         """Something was done that takes as long as this many expressions.
 

@@ -237,7 +237,7 @@ def create(run: Interpreter, node: ast.ClassDef, scope: Scope) -> Value:
     known = tuple(b for b in bases if isinstance(b, Class))
     body = Scope(scope, scope.path, is_class=True)
     module = "simpletorch" if scope.path in run.program.own else run.program.main  # of ours not all is said
-    if scope.path.endswith(".pyi"):
+    if scope.path.endswith(".pyi") or scope.path in run.program.packages.files:
         module = scope.globals.cells["__name__"]
     made = Class(node.name, known or (run.program.library_class("builtins.object"),), body.cells, module)
     strange = next((b for b in bases if not isinstance(b, Class)), None)

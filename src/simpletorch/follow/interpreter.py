@@ -210,6 +210,9 @@ class Interpreter:
             self.border = None
         elif border is None:
             self.border = path, node, len(self.stack)
+            packages = self.program.packages
+            if scope.path in packages.files and path not in packages.files:
+                work = partial(packages.call, self, function, tuple(scope.cells.values()), work)
         given = tuple((k, v.type) for k, v in scope.cells.items() if type(v) is Tensor)
         self.stack.append((path, getattr(node, "lineno", 0), function.name, given, node is function.node))
         self.running.append(recursion.running(self, function, scope.cells.values()))
@@ -286,6 +289,7 @@ class Interpreter:
     def note_dark(self) -> None:
         """Remember that what is called here isn't followed."""
         path, node, _ = self.place
+        self.program.packages.doubts += 1
         if isinstance(node, ast.Call) and not self.entry and path not in self.program.own:
             self.in_the_dark[path, node.lineno] = unparsed(node.func)
 
@@ -300,6 +304,7 @@ class Interpreter:
 
     def note_failure(self, error: Raised, statement: ast.stmt) -> None:
         """Remember that a statement seems to fail, and that following goes on behind it."""
+        self.program.packages.doubts += 1
         at = self.node if isinstance(self.node, ast.expr) else statement
         place = self.path, getattr(at, "lineno", 0)
         self.in_the_dark[place] = f"{unparsed(at)}, which seems to raise {error.name}"
@@ -417,6 +422,7 @@ class Interpreter:
         """A mistake of the follower's own: it must not end the follow, and must not hide (see `DEBUG_VARIABLE`)."""
         if os.environ.get(DEBUG_VARIABLE):
             raise error
+        self.program.packages.doubts += 1
         self.faults.append(f"{self.path}:{getattr(self.node, 'lineno', 0)}: {type(error).__name__}: {error}")
 
     def step(self, node: ast.AST) -> None:
@@ -523,6 +529,10 @@ class Interpreter:
 
     def find(self, code: str, message: str, hint: str | None = None, *, is_promise: bool = False) -> None:
         """Write a mistake down, with the way here."""
+        if self.program.packages.is_inside(self):
+            if not self.program.packages.counts(self, code):
+                return
+            hint = self.program.packages.explained(self, hint)
         self.told += 1
         path, node, _ = self.place
         if not self._is_found(path, getattr(node, "lineno", 0), code):  # a loop comes here in each round
@@ -549,8 +559,9 @@ class Interpreter:
     def finding(self, code: str, message: str, hint: str | None, *, is_promise: bool = False) -> Finding:
         """A mistake here, with the way here."""
         path, node, depth = self.place
+        is_said = not self.program.packages.is_inside(self) or CODES[code].severity == "error"
         return Finding(
-            path,
+            path if is_said else "",
             getattr(node, "lineno", 0),
             getattr(node, "col_offset", 0) + 1,
             code,
@@ -593,7 +604,7 @@ class Interpreter:
 
     def keep(self, found: Finding) -> None:
         """Write a mistake down, unless one of its kind on this line is known."""
-        if not self._is_found(found.path, found.line, found.code):
+        if found.path and not self._is_found(found.path, found.line, found.code):
             self.findings.append(found)
 
     def _is_found(self, path: str, line: int, code: str) -> bool:

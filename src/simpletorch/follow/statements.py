@@ -246,7 +246,7 @@ _EXCEPTION: Final = ("Exception", "BaseException")
 def _raise(run: Interpreter, node: ast.Raise, scope: Scope) -> Done:
     if node.exc is None:
         return Raise(run.handled[-1] if run.handled else Raised("RuntimeError", None, _EXCEPTION))
-    if scope.path in run.program.own and isinstance(node.exc, ast.Call):
+    if isinstance(node.exc, ast.Call) and scope.path in run.program.own - run.program.packages.files:
         return Raise(refusals.refused(run, node.exc, scope))
     error = handlers.exception_of(run, run.evaluate(node.exc, scope))
     if isinstance(error.value, Instance):

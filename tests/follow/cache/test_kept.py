@@ -214,8 +214,10 @@ def test_a_file_that_is_no_python_any_more(capsys):
     assert "from the cache" in said(capsys, "net.py")[1]
 
 
-def test_a_kept_answer_needs_no_interpreter(capsys):
+@pytest.mark.parametrize("mode", "01")
+def test_a_kept_answer_needs_no_interpreter(mode, capsys, monkeypatch):
     said(capsys, "net.py")
+    monkeypatch.setenv("PYTHONUTF8", mode)  # as a process without a locale has it, and its children don't
     code = (
         "import sys; from simpletorch.cli import main; main(['follow', 'net.py']);"
         "print(*(m for m in sys.modules if m.startswith('simpletorch.follow')))"

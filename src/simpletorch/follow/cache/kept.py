@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
+from locale import getpreferredencoding
 from pathlib import Path
 from typing import Any, Final, final
 
@@ -74,7 +75,8 @@ class Question:
             name: sorted(value.items()) if isinstance(value, Mapping) else str(value)
             for name, value in self._options.items()
         }
-        python = sys.version, sys.platform, sys.byteorder, sys.flags.utf8_mode
+        # the encoding, not `sys.flags.utf8_mode`: a process without a locale is in that mode, its children aren't
+        python = sys.version, sys.platform, sys.byteorder, getpreferredencoding(False).lower()
         asked = _FORM, own, python, here, self._keeps_cut, self._path, tuple(self._arguments), sorted(options.items())
         return outside.digest(repr(asked).encode(errors="surrogatepass"))
 

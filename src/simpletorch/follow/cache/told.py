@@ -60,6 +60,24 @@ class Told:
             texts_of(found.claims),
         )
 
+    @classmethod
+    def together(cls, answers: Sequence[Told]) -> Told:
+        """The answers of several programs as one; a finding in a module that two of them import is there once."""
+        if len(answers) == 1:
+            return answers[0]
+        named: dict[str, Any] = {
+            name: tuple(dict.fromkeys(part for answer in answers for part in getattr(answer, name)))
+            for name in (*_FINDINGS, "notes", "faults", "not_followed", "files", "data")
+        }
+        for name in _FINDINGS:
+            named[name] = tuple({(f.path, f.line, f.code, f.message): f for f in reversed(named[name])}.values())[::-1]
+        return cls(
+            **named,
+            complete=all(answer.complete for answer in answers),
+            ended="\nfollowed to ".join(dict.fromkeys(answer.ended for answer in answers if answer.ended)),
+            coverage=(sum(answer.coverage[0] for answer in answers), sum(answer.coverage[1] for answer in answers)),
+        )
+
     # -- as JSON ------------------------------------------------------------------------------------------------------
 
     def as_json(self) -> dict[str, Any]:

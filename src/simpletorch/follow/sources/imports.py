@@ -70,6 +70,8 @@ def _is_deferred(run: Interpreter, node: ast.ImportFrom, name: str, scope: Scope
 
 def module(run: Interpreter, name: str) -> Value:
     """The module of a dotted name."""
+    if run.path in run.program.packages.files and run.program.packages.has(name):
+        return run.program.library_module(run, name)  # the program's own folders needn't be asked
     if "." in name and not run.program.is_library:
         module(run, name.rpartition(".")[0])  # Python imports a package before what is in it
     own = run.program.load(run, name)
@@ -79,7 +81,7 @@ def module(run: Interpreter, name: str) -> Value:
             if package is not None:
                 run.heap.write(package.cells, name.rpartition(".")[2], own)
         return own
-    found = run.program.library(run, name)
+    found = run.program.library_module(run, name)
     if found is MISSING:
         first = name.partition(".")[0]
         known = isinstance(run.program.library(run, first), Namespace) or first in sys.stdlib_module_names

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -22,8 +23,10 @@ __all__ = [
     "folders_of_stubs",
     "has_member",
     "has_module",
+    "is_followed",
     "is_installed",
     "is_library",
+    "source_of",
     "stubs_of",
 ]
 
@@ -53,6 +56,20 @@ def is_library(name: str) -> bool:
     """Whether a top-level module lies where packages are installed, and may be imported by us."""
     found = _is_library(name)
     outside.note("library", name, found)
+    return found
+
+
+def source_of(name: str) -> str | None:
+    """The file, or the folder without one, of an installed library's module."""
+    found = _source_of(name)
+    outside.note("source", name, found)
+    return found
+
+
+def is_followed(package: str, folder: str) -> bool:
+    """Whether an installed package uses torch, and the settings of a folder let it be followed."""
+    found = _is_followed(package, folder)
+    outside.note("followed", f"{package}:{folder}", found)
     return found
 
 
@@ -88,6 +105,48 @@ def _has_member(module: str, name: str) -> bool:
         return True
     text = file.read_text(errors="replace")
     return re.search(rf"\b{re.escape(name)}\b|\bimport \*|\b__getattr__\b", text) is not None
+
+
+@cache
+def _source_of(name: str) -> str | None:
+    if not _is_library(name.partition(".")[0]):
+        return None
+    spec, rest = _spec(name), name.partition(".")[2]
+    file = None if spec is None or (rest and not spec.submodule_search_locations) else _file(spec, rest)
+    return str(file) if file is not None and (file.suffix == ".py" or file.is_dir()) else None
+
+
+_MOST_FILES: Final = 80  # that are looked through for torch
+
+
+def _is_followed(package: str, folder: str) -> bool:
+    try:
+        return settings(here=Path(folder)).libraries and _uses_torch(package)
+    except SettingError:  # who starts the follow says it
+        return False
+
+
+@cache
+def _uses_torch(package: str) -> bool:
+    """Whether one of the first files of a package imports torch."""
+    source = _source_of(package)
+    if source is None:
+        return False
+    place = Path(source)
+    files = iter((place,)) if place.name != "__init__.py" else _files(place.parent)
+    return any(_IMPORTS_TORCH.search(file.read_text(errors="replace")) for file in islice(files, _MOST_FILES))
+
+
+_IMPORTS_TORCH: Final = re.compile(r"^[ \t]*(?:import|from)[ \t]+torch\b", re.MULTILINE)
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """The files of a package, those of its own folder first."""
+    todo = [folder]
+    while todo:
+        entries = sorted(todo.pop(0).iterdir())
+        yield from (e for e in entries if e.suffix == ".py")
+        todo += [e for e in entries if e.is_dir() and (e / "__init__.py").is_file()]
 
 
 def _spec(name: str) -> ModuleSpec | None:
@@ -183,6 +242,8 @@ AGAIN: Final[Mapping[str, Callable[[str], outside.Answer]]] = {
     "library": _is_library,
     "folders of stubs": _folders_of_stubs,
     "stubs": _stubs_of,
+    "source": _source_of,
+    "followed": lambda asked: _is_followed(*asked.split(":", 1)),
     "member": lambda asked: _has_member(*asked.split(":")),
     "installed": lambda asked: _is_installed(name := asked.partition(":")[0], _path(asked[len(name) + 1 :])),
 }

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
     from simpletorch.follow.scopes import Scope
 
-__all__ = ["cells_of", "defer", "defer_all", "is_library", "may_define", "open_registries"]
+__all__ = ["binds", "cells_of", "defer", "defer_all", "is_library", "may_define", "open_registries", "registries"]
 
 _SETS_FOR_ALL: Final = re.compile(r"\bset_(?:default_\w+|grad_enabled|float32_matmul_precision)\(")
 _CHANGES: Final = frozenset(
@@ -143,7 +143,7 @@ def may_define(run: Interpreter, module: str, name: str) -> bool:
     while left:
         path = run.program.find(left.pop())
         text = "" if path is None else texts.read(path)
-        if name in text and _binds(name).search(text):
+        if name in text and binds(name).search(text):
             return True
         if path is None or "import *" not in text:
             continue
@@ -159,7 +159,7 @@ _STAR: Final = re.compile(r"^[ \t]*from[ \t]+([\w.]+)[ \t]+import[ \t]+\*", re.M
 
 
 @lru_cache(maxsize=1024)
-def _binds(name: str) -> re.Pattern[str]:
+def binds(name: str) -> re.Pattern[str]:
     """Where a text may bind a name: a definition, an assignment, an import of one line or a line of a longer one."""
     word = rf"{re.escape(name)}\b"
     ways = (
@@ -174,14 +174,14 @@ def _binds(name: str) -> re.Pattern[str]:
 
 def open_registries(run: Interpreter, module: Namespace, tree: ast.Module) -> None:
     """What functions of a module put into its lists, dicts and sets isn't known: modules that aren't run call them."""
-    for name in _registries(tree):
+    for name in registries(tree):
         value = module.cells.get(name, MISSING)
         if isinstance(value, List | Dict | Set):
             module.cells[name] = run.unknown(f"{name}, which modules that aren't followed may have changed")
 
 
 @of_node
-def _registries(tree: ast.Module) -> frozenset[str]:
+def registries(tree: ast.Module) -> frozenset[str]:
     """The variables of a module that its functions change."""
     found: set[str] = set()
     functions = [n for s in tree.body for n in ast.walk(s) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]

@@ -21,6 +21,7 @@ from simpletorch.follow.scopes import Scope
 from simpletorch.follow.sources import lazily, mentions, texts
 from simpletorch.follow.sources.installed import is_installed
 from simpletorch.follow.sources.mentions import Mentions
+from simpletorch.follow.sources.packages import Packages
 from simpletorch.follow.sources.stubs import Stubs
 from simpletorch.follow.sources.syntax import parse
 from simpletorch.follow.values import MISSING, Class, Instance, List, Namespace, Native, Unknown, Value
@@ -58,6 +59,7 @@ class Program:
         self._files: dict[Path, Namespace] = {}
         self.starred: list[dict[str, Any]] = []  # the variables of modules that import everything of a library
         self.stubs = Stubs(path)
+        self.packages = Packages(path)
         self.own: set[str] = set()  # the files of simpletorch's that are followed for what the program uses of them
         self.has_moved = False  # whether it has gone to another folder than the current one
         self._further: list[Path] | None = None
@@ -203,6 +205,8 @@ class Program:
 
     def package_of(self, name: str, file: str) -> str:
         """The package that a module's relative imports start from."""
+        if file in self.packages.files:
+            return name if file.endswith("__init__.py") else name.rpartition(".")[0]
         if name == self.main or name not in self.modules:
             parts: list[str] = []
             folder = Path(file).absolute().parent if file else self.path.parent
@@ -242,10 +246,19 @@ class Program:
             )
             if self._members[real] is MISSING:
                 self._members[real] = self.stubs.member(run, real)
+            if self._members[real] is MISSING:
+                del self._members[real]  # the library may ask for it meanwhile: ``from package import module``
+                self._members[real] = self.packages.member(run, real)
         found = self._members[real]
         if isinstance(found, Namespace) and name != real:  # its members may have other names than the real one's
             found = self._members.setdefault(name, Namespace(name))
         return found
+
+    def library_module(self, run: Interpreter, name: str) -> Value:
+        """The module of a library by its dotted name, MISSING if none is known."""
+        if canonical(name) not in _packages() and self.packages.has(name):
+            return Namespace(name)
+        return self.library(run, name)
 
     def _own(self, run: Interpreter, name: str, file: Path) -> Value:
         """The value of a name of ours in a file of simpletorch's."""

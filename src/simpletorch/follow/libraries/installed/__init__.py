@@ -1,0 +1,25 @@
+"""Installed libraries that are followed into their source (`sources.packages`): what their source alone doesn't say.
+
+Where a library's base classes are more machinery than sizes, a text beside these files stands for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from simpletorch.follow.libraries import ALIASES, OWN
+
+__all__ = ["stand"]
+
+_HERE: Final = Path(__file__).parent
+
+
+def stand(library: str, file: str, names: Mapping[str, str]) -> None:
+    """A text defines these names of a library: by name there, the places where the library has it."""
+    for name, places in names.items():
+        first, *others = (f"{library}.{place}" for place in places.split())
+        real = f"{first.rpartition('.')[0]}.{name}"
+        OWN[real] = _HERE / file
+        ALIASES.update({place: real for place in (first, *others) if place != real})
