@@ -51,7 +51,7 @@ def dry_evaluation(
 def dry_metrics(
     model: torch.nn.Module, batch: Any, metrics: Mapping[str, Metric[object]], *, target: str | None = None
 ) -> None:
-    """The same for the metrics that are measured on the training batches, of which this is one.
+    """The same for metrics of the training batches; ``batch`` is one of them.
 
     Raises:
         DataError, ShapeMismatch, DTypeMismatch, TorchError: as `dry_evaluation`.

@@ -1,4 +1,4 @@
-"""What code calls, imports and names. A word in a variable's name says nothing of what a program does."""
+"""Names that code calls, imports and reads. The name of a variable says nothing about a program's actions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Mentions(NamedTuple):
 
     @property
     def used(self) -> frozenset[str]:
-        """What is called, imported, or read as an attribute: a function may be passed on."""
+        """Names that are called, imported, or read as an attribute: a function may be passed on."""
         return self.called | self.imported | self.attributes
 
 
@@ -99,7 +99,7 @@ def of_all(trees: Iterable[ast.Module]) -> Mentions:
 
 
 def _names(function: ast.expr) -> set[str]:
-    """The last name of what is called, and the whole one where it is a name."""
+    """The last name of a called function, and its whole name where it has one."""
     if isinstance(function, ast.Name):
         return {function.id}
     if not isinstance(function, ast.Attribute):

@@ -126,7 +126,7 @@ class Program:
                 yield tree
 
     def mentions(self) -> Mentions:
-        """What these files call, import and name."""
+        """The names in these files."""
         return mentions.of_all(self.trees())
 
     def load(self, run: Interpreter, name: str) -> Namespace | None:
