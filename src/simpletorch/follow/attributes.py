@@ -293,8 +293,10 @@ def _plainly(run: Interpreter, value: Instance, name: str) -> Value:
     hook = value.cls.find("__getattr__")
     if hook is not None:
         return run.call(Method(hook[0], value), (name,))
-    if not value.state.get("listed") and modules.is_layer_of_torchs(value) and layers.lacks(value.native, name):
-        return MISSING
+    if not value.state.get("listed") and modules.is_layer_of_torchs(value):
+        of_none = not value.state.get("open") and layers.is_of_none(value.native, name) and modules.is_alone(run, name)
+        if of_none or layers.lacks(value.native, name):
+            return MISSING
     if value.cls.unknown_base is not None or value.state.get("open") or value.cls.native is not None:
         modules.check_method(run, value, name)
         return run.derived(f".{name}", value, None, type=None)

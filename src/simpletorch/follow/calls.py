@@ -327,7 +327,9 @@ def in_the_dark(run: Interpreter, function: Value, args: tuple[Value, ...], kwar
         files.spoiled(run, (*args, *kwargs.values()))
         return run.part(function, function.reason)
     run.note_dark()
-    escape(run, (*args, *kwargs.values(), _owner(function)))
+    if isinstance(function, Unknown) and function.fact is not None and _is_registration(function.fact[0]):
+        run.called_back += args
+    escape(run, (*args, *kwargs.values(), _owner(function), *run.called_back))
     if isinstance(function, Method):
         escape(run, (function.receiver,))
     if isinstance(function, BoundNative):
@@ -342,6 +344,11 @@ def in_the_dark(run: Interpreter, function: Value, args: tuple[Value, ...], kwar
     made = run.unknown(reason)
     made.given = tuple(v for a in (*args, *kwargs.values()) for v in (a if type(a) is tuple else (a,)) if _is_kept(v))
     return made
+
+
+def _is_registration(name: str) -> bool:
+    """``layer.register_forward_hook(self.save)``: whatever unknown code is called later may call it back."""
+    return name.startswith(".register_") and name.endswith("_hook")
 
 
 def _is_kept(value: Value) -> bool:

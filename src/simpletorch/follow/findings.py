@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import final
+from typing import Any, Final, final
 
 from simpletorch.rules.core.codes import Severity
 
-__all__ = ["Call", "Finding", "Note"]
+__all__ = ["CHANGES", "OR", "Call", "Finding", "Note", "OneOf"]
+
+OR: Final = " or "
+"""Between the values that a name may have, by a condition that isn't known."""
+CHANGES: Final = " → "
+"""Between the values that a name has one after the other, in a loop."""
+
+
+@final
+class OneOf(list[Any]):
+    """The values that a line gives to a name, which has one of them, by a condition that isn't known."""
 
 
 @final

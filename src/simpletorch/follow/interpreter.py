@@ -28,7 +28,7 @@ from simpletorch.follow import (
     tensors,
 )
 from simpletorch.follow.budget import STEPS, Budget
-from simpletorch.follow.findings import Call, Finding
+from simpletorch.follow.findings import Call, Finding, OneOf
 from simpletorch.follow.guards import Guard
 from simpletorch.follow.heap import Cells, Heap, born, now
 from simpletorch.follow.marks import devices, gradients, purity, sparsity
@@ -74,6 +74,7 @@ class Interpreter:
         self.is_elsewhere = False  # whether a guard has counted as passed that fails on this machine
         self.optional_imports = 0  # how many ``try`` around here catch an ``ImportError``
         self.guards: list[Guard] = []  # who takes exceptions around here, the innermost last
+        self.called_back: tuple[Value, ...] = ()  # hooks that unknown layers have
         self.questions = 0  # how many built-in functions around here take an exception for an answer
         self.takers = 0  # how many of them don't just pass them on: without one, nobody minds what may be raised
         self.hypothetical = False  # whether what runs may never run: an entry, a generator that nobody asks for more
@@ -655,7 +656,10 @@ class Interpreter:
             surely = not (is_one_of or self.conditions or self.hypothetical or self._may_be_elsewhere)
             if (surely and _is_in(self.certain, claim)) or _is_in(self._claimed, claim):
                 return
-        shown = self.claims.setdefault((self.path, line), {}).setdefault(name, [])
+        names = self.claims.setdefault((self.path, line), {})
+        shown = names.setdefault(name, [])
+        if is_one_of and type(shown) is not OneOf:
+            shown = names[name] = OneOf(shown)
         if type(seen) is tuple and seen in shown:
             return
         if len(shown) < _MOST_CLAIMS:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
@@ -50,6 +51,7 @@ from simpletorch.rules import (
 )
 from simpletorch.rules import Value as RuleValue
 from simpletorch.rules.core.dtype import DType
+from simpletorch.rules.layers.linear import Linear, flattened
 from simpletorch.shapes import ANY_REST, UNKNOWN, Shape
 
 if TYPE_CHECKING:
@@ -66,6 +68,7 @@ __all__ = [
     "hooks_of",
     "is_certain",
     "is_module",
+    "is_of_none",
     "lacks",
     "named_modules",
     "named_tensors",
@@ -235,9 +238,8 @@ def forward(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs:
         return refused
     if not isinstance(rule, ModuleRule) or module.state.get("changed"):
         return run.unknown(f"what a {module.cls.name} gives whose sizes aren't known")
-    for i in no_tensors.of_layer(rule):
-        if i < len(args) and type(args[i]) in no_tensors.OF_LAYERS and no_tensors.is_meant(run, args[i]):
-            return no_tensors.check_layer(run, rule, i, args)
+    if (refused := no_tensors.check_layer(run, rule, args, kwargs)) is not None:
+        return refused
     if run.promises:
         purity.layer(run, module, module.cls.name)
     if run.order is not None:
@@ -256,7 +258,7 @@ def forward(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs:
         known = None
         result = infer_module(rule, given, named, dtype_counts=counts, autocast=cast)
     if isinstance(result, Report):
-        return run.report(result)
+        return run.report(_with_hint(rule, args, result))
     name = _short(rule.names[0])
     misfit = indexes.check_layer(name, rule, args, module.state.get(_IGNORES, indexes.IGNORED))
     misfit = misfit or modes.check_batch(run, module, name, args)
@@ -269,6 +271,17 @@ def forward(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs:
     if name in sequences.LAYERS:
         sequences.of_layer(run, name, module, args, out)
     return out
+
+
+def _with_hint(rule: ModuleRule, args: tuple[Value, ...], report: Report) -> Report:
+    """The hint that what the input was before a ``view`` gives, where that is known."""
+    first = args[0] if args else None
+    if not isinstance(rule, Linear) or not isinstance(first, Tensor) or first.base is None or report.kind != "shape":
+        return report
+    if first.type.shape.rank != 1:
+        return report
+    hint = flattened(rule, first.type.shape, first.base.type.shape)
+    return report if hint is None else replace(report, hint=hint)
 
 
 @cache
@@ -372,6 +385,43 @@ _OF_SOME: Final = frozenset({
     "num_embeddings", "embedding_dim", "normalized_shape", "embed_dim", "num_heads",
 })  # fmt: skip
 """What some layers of torch have; those of their constructors' arguments that decide no shape are left out."""
+
+
+_OF_ANY: Final = frozenset({
+    "activation", "activation_post_process", "activation_relu_or_gelu", "add_zero_attn", "affine", "align_corners",
+    "all_weights", "alpha", "approximate", "batch_first", "beta", "bias", "bias_hh", "bias_ih", "bias_k",
+    "bias_mask", "bias_orig", "bias_v", "bidirectional", "blank", "ceil_mode", "check_forward_args",
+    "check_hidden_size", "check_input", "cls_to_become", "convert_sync_batchnorm", "count_include_pad", "cutoffs",
+    "d_model", "decoder", "delta", "dilation", "dim", "div_value", "divisor_override", "downscale_factor",
+    "dropout", "dropout1", "dropout2", "dropout3", "elementwise_affine", "embed_dim", "embedding_dim",
+    "enable_nested_tensor", "encoder", "end_dim", "eps", "flatten_parameters", "freeze", "from_pretrained", "full",
+    "gather", "generate_square_subsequent_mask", "get_expected_cell_size", "get_expected_hidden_size", "groups",
+    "has_uninitialized_params", "head", "head_bias", "head_dim", "hidden_size", "ignore_index", "in1_features",
+    "in2_features", "in_channels", "in_features", "in_proj_bias", "in_proj_weight", "include_last_offset", "init",
+    "initialize_parameters", "inplace", "input_size", "k", "k_proj_weight", "kdim", "keepdim", "kernel_size",
+    "label_smoothing", "lambd", "layers", "linear", "linear1", "linear2", "log_input", "log_prob", "log_target",
+    "lower", "margin", "mask_check", "max_norm", "max_val", "merge_masks", "min_val", "mode", "module", "momentum",
+    "multihead_attn", "n_classes", "name", "negative_slope", "nhead", "nonlinearity", "norm", "norm1", "norm2",
+    "norm3", "norm_first", "norm_type", "normalized_shape", "num_batches_tracked", "num_channels", "num_classes",
+    "num_embeddings", "num_features", "num_groups", "num_heads", "num_layers", "num_parameters", "options",
+    "out_channels", "out_features", "out_proj", "output_padding", "output_ratio", "output_size", "p", "padding",
+    "padding_idx", "padding_mode", "parallel_apply", "parametrizations", "permute_hidden", "pos_weight", "predict",
+    "proj_size", "q_proj_weight", "qconfig", "recompute_scale_factor", "reduction", "replicate", "reset_parameters",
+    "reset_running_stats", "return_indices", "running_mean", "running_var", "scale_factor", "scale_grad_by_freq",
+    "scatter", "self_attn", "size", "sparse", "start_dim", "stride", "swap", "tail", "threshold",
+    "track_running_stats", "training", "transposed", "unflattened_size", "upper", "upscale_factor",
+    "use_nested_tensor", "v_proj_weight", "value", "vdim", "weight", "weight_g", "weight_hh", "weight_hr",
+    "weight_ih", "weight_mask", "weight_orig", "weight_u", "weight_v", "zero_infinity",
+})  # fmt: skip
+"""What some layer of torch has, beside what all modules have, and what torch's own tools give to layers."""
+_OF_DEPTH: Final = re.compile(r"_l\d+(_reverse)?$")  # of a recurrent network's layers
+
+
+def is_of_none(rule: ModuleRule, name: str) -> bool:
+    """Whether no layer of torch's has an attribute of this name: ``layer.weigth``."""
+    if name.startswith("_") or name in vars(rule) or rule.holds_modules or rule.names[0].startswith("torch.nn.Lazy"):
+        return False
+    return _OF_DEPTH.sub("", name) not in _OF_ANY and name not in (own_tensors(rule) or ())
 
 
 def lacks(rule: ModuleRule, name: str) -> bool:

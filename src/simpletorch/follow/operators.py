@@ -160,7 +160,7 @@ def binary(run: Interpreter, name: str, left: Value, right: Value) -> Value:
 
 def _of_tensors(run: Interpreter, name: str, left: Value, right: Value) -> Value:
     if isinstance(left, Tensor):
-        if type(right) in no_tensors.NO_TENSORS and (said := no_tensors.check_operator(run, name, left, right)):
+        if type(right) in no_tensors.WITHOUT_OPERATORS and (said := no_tensors.check_operator(run, name, left, right)):
             return said
         return offsets.moved(name, left, right, run.ask(f"Tensor.{name}", (left, right)))
     mirrored = _MIRRORED.get(name) or f"__r{name[2:]}"
@@ -168,7 +168,7 @@ def _of_tensors(run: Interpreter, name: str, left: Value, right: Value) -> Value
         answer = run.resolve(run.call(run.attribute(left, name), (right,)))
         if answer is not NotImplemented:
             return answer
-    if type(left) in no_tensors.NO_TENSORS and (said := no_tensors.check_operator(run, mirrored, right, left)):
+    if type(left) in no_tensors.WITHOUT_OPERATORS and (said := no_tensors.check_operator(run, mirrored, right, left)):
         return said
     if f"Tensor.{mirrored}" not in RULES:
         return unmodelled.operator(run, name)

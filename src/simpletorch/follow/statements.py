@@ -153,10 +153,10 @@ def _there(run: Interpreter, node: ast.If, scope: Scope) -> None:
 
 def _assert(run: Interpreter, node: ast.Assert, scope: Scope) -> Done:
     test = run.evaluate(node.test, scope)
-    if type(test) in _TRUTHS and not test and machines.is_guard(run, node.test, scope):
+    if type(test) in _TRUTHS and not test and machines.depends(run, node.test, scope):
         machines.passed(run, node.test, scope)
         return None
-    if test is False and _is_about_shapes(node.test):
+    if test is False and (_is_about_shapes(node.test) or _is_about_known_values(run, node.test, scope)):
         run.node = node
         modules.refuse(run, _failed(run, node.test, scope), None, "AssertionError", "tensor-shape")
         return None
@@ -167,6 +167,55 @@ def _assert(run: Interpreter, node: ast.Assert, scope: Scope) -> Done:
 @of_node
 def _is_about_shapes(test: ast.expr) -> bool:
     return any(isinstance(n, ast.Attribute) and n.attr in _OF_SHAPES for n in walk(test))
+
+
+def _is_about_known_values(run: Interpreter, test: ast.expr, scope: Scope) -> bool:
+    """Whether it compares lengths, classes or what shapes gave, and is surely reached as the program stands.
+
+    In a branch, or in a function that nobody calls, an assertion that fails shows rather that nobody gets there.
+    """
+    if not run.surely_gets_here or run.questions:
+        return False
+    names = _sized(run.tree) if run.tree is not None else frozenset()
+    about = False
+    for node in walk(test):
+        match node:
+            case ast.Call(func=ast.Name(id="isinstance"), args=[_, classes]):
+                with run.silently():
+                    if not _is_plain_class(run, run.resolve(run.evaluate(classes, scope))):
+                        return False
+                about = True
+            case ast.Call(func=ast.Name(id="len")):
+                about = True
+            case ast.Name(id=name):
+                about = about or name in names
+    return about
+
+
+def _is_plain_class(run: Interpreter, value: Value) -> bool:
+    """Whether an object is one of a class only if its own class derives from it."""
+    if isinstance(value, tuple):
+        return all(_is_plain_class(run, run.resolve(one)) for one in value)
+    if not isinstance(value, Class) or value.unknown_base is not None or "metaclass" in value.metadata:
+        return False
+    if value.module in ("builtins", "numpy") or value.qualified == "torch.Tensor" or value.is_a("torch.nn.Module"):
+        return True
+    return all("parameters" in c.metadata or c.qualified == "builtins.object" for c in value.mro)
+
+
+@of_node
+def _sized(tree: ast.Module) -> frozenset[str]:
+    """The names that are assigned nothing but sizes and lengths."""
+    sizes: set[str] = set()
+    others: set[str] = set()
+    for node in walk(tree):
+        if not isinstance(node, ast.Assign):
+            continue
+        for target in node.targets:
+            for name in target.elts if isinstance(target, ast.Tuple) else (target,):
+                if isinstance(name, ast.Name):
+                    (sizes if _is_about_shapes(node.value) else others).add(name.id)
+    return frozenset(sizes - others)
 
 
 _NOT_TWICE: Final = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)

@@ -250,6 +250,9 @@ def ask(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[str, 
             break
     for a in args:
         if type(a) is Tensor and a.array:
+            places = _operation(name).places if name in RULES else None
+            if places is not None and (refused := no_tensors.check(run, name, places, args)) is not None:
+                return refused
             return run.program.array_operation(run, name, args, kwargs)
     return by_rule(run, name, args, kwargs)
 
@@ -266,10 +269,11 @@ class _Operation:
         "is_checked",
         "is_in_place",
         "is_looked_at",
+        "joins",
         "names_sizes",
+        "places",
         "short",
         "takes_sizes",
-        "tensors",
         "writes",
     )
 
@@ -280,9 +284,12 @@ class _Operation:
         self.is_checked = indexes.is_checked(name) or layout.writes(name)
         self.names_sizes = name in sizes.MAKERS
         self.takes_sizes = name in _TAKES_SIZES
-        self.tensors = no_tensors.of_rule(RULES[name])
+        self.places = no_tensors.Places(name)
+        self.joins = short in _JOINS or short == "pad_sequence"
         positional = RULES[name].binder.positional
-        self.first = positional[: next((i for i in range(len(positional)) if i not in self.tensors), len(positional))]
+        self.first = positional[
+            : next((i for i in range(len(positional)) if i not in self.places.tensors), len(positional))
+        ]
         self.counts = sizes.counts(short)
         self.converts = name in _CONVERSIONS
         self.writes = indexes.writes(short)  # numbers, or says what they are
@@ -292,13 +299,19 @@ class _Operation:
 _operations: Final[dict[str, _Operation]] = {}
 
 
+def _operation(name: str) -> _Operation:
+    if name not in _operations:
+        _operations[name] = _Operation(name)
+    return _operations[name]
+
+
 def by_rule(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     """What torch's operation gives, of values that have no choice left in them."""
     operation = _operations.get(name)
     if operation is None:
         if name not in RULES:
             return run.unknown(f"what {name} gives (it has no rule)")
-        operation = _operations[name] = _Operation(name)
+        operation = _operation(name)
     if kwargs:  # ``torch.mm(input=a, mat2=b)``: what follows looks for operands by position
         kwargs = dict(kwargs)
         while len(args) < len(operation.first) and operation.first[len(args)] in kwargs:
@@ -306,15 +319,16 @@ def by_rule(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[s
     if run.promises:
         purity.operation(run, name, args, kwargs)
     first = args[0] if args else None
+    if operation.joins and args and (refused := no_tensors.check_many(run, name, first)) is not None:
+        return refused
     if args and type(first) is not Tensor:
         if type(first) in _NO_TENSORS and (refused := modules.check_operands(run, operation.short, args)):
             return refused
         many = args[0] if isinstance(args[0], List) and args[0].items is None else None
         if many is not None and isinstance(run.resolve(many.item), Tensor):
             return _of_many(run, name, many, args[1:], kwargs)
-    for i in operation.tensors:
-        if i < len(args) and type(args[i]) in no_tensors.NO_TENSORS and no_tensors.is_meant(run, args[i]):
-            return no_tensors.check(run, name, i, args)
+    if (refused := no_tensors.check(run, name, operation.places, args)) is not None:
+        return refused
     if operation.indexes:
         args = (args[0], offsets.placed(args[1]), *args[2:])
     if operation.takes_sizes:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, Final, TypeAlias
 
+from simpletorch.follow.findings import CHANGES, OR, OneOf
 from simpletorch.follow.marks.seen import Look, Place, Seen
 from simpletorch.follow.sources.syntax import walk
 from simpletorch.language_server.messages import Hint
@@ -46,10 +47,11 @@ def hints(path: str, tree: ast.Module, claims: Claims, seen: Seen) -> Iterator[H
 
 
 def shown(values: Sequence[Any]) -> str:
-    """Tensors in the order in which they came: ``Float32[3] → Float32[5]``; "" where none is one."""
+    """Tensors in the order in which they came: ``Float32[3] → Float32[5]``, or one of several; "" where none is one."""
     texts = [_text(v) for v in values if isinstance(v, TensorType) or _has_tensor(v)]
     texts = [text for text, _ in groupby(texts)]  # sizes that aren't known differ, and look the same
-    return " → ".join(texts[:_MOST_SHOWN]) + (" → …" if len(texts) > _MOST_SHOWN else "")
+    between = OR if isinstance(values, OneOf) else CHANGES
+    return between.join(texts[:_MOST_SHOWN]) + (f"{between}…" if len(texts) > _MOST_SHOWN else "")
 
 
 def _has_tensor(value: Any) -> bool:
@@ -97,8 +99,9 @@ def _named(path: str, node: ast.AST, targets: Sequence[ast.expr], lines: range, 
     done: set[str] = set()
     for target in _flat(targets):
         name = ast.unparse(target)
-        values = [v for line in lines for v in claims.get((path, line), {}).get(name, ())]
-        text = shown(values)
+        given = [claims.get((path, line), {}).get(name, ()) for line in lines]
+        kind = OneOf if any(isinstance(values, OneOf) for values in given) else list
+        text = shown(kind(v for values in given for v in values))
         if text and name not in done:
             done.add(name)
             place = _place(target)

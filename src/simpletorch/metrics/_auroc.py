@@ -23,8 +23,8 @@ class AUROC:
 
     ``update(scores, target)`` takes targets ``[B]`` (integer or bool) and, for two classes, scores ``[B]`` of class 1
     (logits or probabilities: only their order counts), else scores ``[B, C]``. Beside scores ``[B]`` targets may be
-    floats as well, 0 and 1, as binary losses take them. All scores are kept until `reset`, since the area is exact: 12
-    bytes a sample for two classes in Float32.
+    floats as well, 0 and 1, as binary losses take them; both may be ``[B, 1]``. All scores are kept until `reset`,
+    since the area is exact: 12 bytes a sample for two classes in Float32.
 
     Args:
         classes: how many classes there are, C ≥ 2. With more than two, each class is compared with all others.
@@ -63,6 +63,8 @@ class AUROC:
             DataError: the shapes or dtypes are not as above, a score is NaN, a class number is not in 0..C-1, or a
                 floating target is neither 0 nor 1.
         """
+        if self.classes == 2:
+            scores, target = _of_columns(scores, target)
         given, target = target, classes_of(target, "AUROC", scores if self.classes == 2 else None)
         shapes = [(len(target), self.classes)] if target.ndim == 1 else []
         if self.classes == 2 and target.ndim == 1:
@@ -159,3 +161,10 @@ def _area(scores: torch.Tensor, positive: torch.Tensor) -> float:
     # without the ranks that the positives have among themselves
     above = float(ranks[level][positive].sum()) - positives * (positives + 1) / 2
     return above / (positives * (len(scores) - positives))
+
+
+def _of_columns(scores: torch.Tensor, target: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Both as ``[B]`` where both are ``[B, 1]``."""
+    if scores.shape == target.shape and tuple(scores.shape[1:]) == (1,):
+        return scores.flatten(), target.flatten()
+    return scores, target

@@ -10,6 +10,7 @@ from itertools import groupby
 from typing import Any, Final, final
 
 from simpletorch.follow import Followed
+from simpletorch.follow.findings import CHANGES, OR, OneOf
 from simpletorch.follow.layers import is_module, named_modules
 from simpletorch.follow.outcomes import Exhausted, Raised
 from simpletorch.follow.sources import texts
@@ -55,7 +56,8 @@ def _given(found: Followed, name: str, line: int) -> str:
     for target, values in found.shapes_at(name, line).items():
         rows = [text for text, _ in groupby(str(v) for v in values if isinstance(v, TensorType))]
         if rows:
-            parts.append(f"{target}: {' → '.join(rows[:_MOST])}{' → …' if len(rows) > _MOST else ''}")
+            between = OR if isinstance(values, OneOf) else CHANGES
+            parts.append(f"{target}: {between.join(rows[:_MOST])}{f'{between}…' if len(rows) > _MOST else ''}")
     return ", ".join(parts)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import traceback
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -15,6 +15,7 @@ from simpletorch.errors import DataError, DTypeMismatch, ShapeMismatch, TorchErr
 from simpletorch.errors.context import is_user_file
 from simpletorch.metrics import Metric
 from simpletorch.train._batch import parts_of, samples_in
+from simpletorch.train._device import device_of
 from simpletorch.train._dry_step import meta_copies, tried, without_data
 from simpletorch.train._peek import batch_of
 from simpletorch.train._plan import why_not_called
@@ -44,7 +45,34 @@ def dry_evaluation(
         samples_in(batch, target)
         if reason := why_not_called(model, batch, target):
             raise DataError(reason)
-        copies = without_data(model, parts_of(batch, target), training=False)
+    _try_metrics(model, batch, metrics, target, "a validation batch", training=False)
+
+
+def dry_metrics(
+    model: torch.nn.Module, batch: Any, metrics: Mapping[str, Metric[object]], *, target: str | None = None
+) -> None:
+    """The same for metrics of the training batches; ``batch`` is one of them.
+
+    Raises:
+        DataError, ShapeMismatch, DTypeMismatch, TorchError: as `dry_evaluation`.
+    """
+    if metrics:
+        _try_metrics(model, batch, metrics, target, "a training batch", training=True)
+
+
+def _try_metrics(
+    model: torch.nn.Module,
+    batch: Any,
+    metrics: Mapping[str, Metric[object]],
+    target: str | None,
+    which: str,
+    *,
+    training: bool,
+) -> None:
+    device = device_of(model)
+    given = parts_of(batch, target)[-1]
+    with named(which):
+        copies = without_data(model, parts_of(batch, target), training=training)
         if copies is None:
             return
         model, (inputs, by_name, targets) = copies  # by this name: errors have it
@@ -54,8 +82,8 @@ def dry_evaluation(
         return
     for name, metric in metrics.items():
         what = "the loss" if name == "loss" else f"the metric {name!r}"
-        with named(f"{what} on a validation batch"), torch.no_grad():
-            _try_metric(what, metric, output, targets)
+        with named(f"{what} on {which}"), torch.no_grad():
+            _try_metric(what, metric, output, targets, given, device)
 
 
 @contextmanager
@@ -72,21 +100,28 @@ def named(what: str) -> Iterator[None]:
         raise
 
 
-def _try_metric(what: str, metric: Metric[object], output: Any, targets: Any) -> None:
+def _try_metric(
+    what: str, metric: Metric[object], output: Any, targets: Any, given: Any, device: torch.device | None
+) -> None:
     """Raise what a copy of the metric raises of these outputs and targets, if it would of any like them."""
     error = _refusal(metric, _without_data(metric), output, targets)
-    if error is None:
-        return
     if isinstance(error, TorchError):
         raise error
-    # Tensors without data may cause an error of the metric's own: it counts if zeros cause it too.
+    # An error of the metric's own may be about tensors without data, or about these outputs. It counts if it is the
+    # same for the real targets and outputs of all kinds.
     if sum(tensor.numel() for tensor in tensors_in((output, targets))) > _LARGE:
         return
-    zeros = map_tensors((output, targets), lambda tensor: torch.zeros(tensor.shape, dtype=tensor.dtype))
-    again = _refusal(metric, {}, *zeros)
-    if type(again) is type(error) and str(again) == str(error):
-        refusal = f"{what} refuses what the model gives: {type(error).__name__}: {error}"
-        raise as_also(TorchError, type(error))(refusal) from error
+    first = None
+    for fill in _OUTPUTS:
+        found = _refusal_of_values(metric, output, given, fill, device)
+        if found is None or (first is not None and (type(found), str(found)) != (type(first), str(first))):
+            return
+        first = first or found
+    assert first is not None
+    if isinstance(first, TorchError):
+        raise first
+    refusal = f"{what} refuses what the model gives: {type(first).__name__}: {first}"
+    raise as_also(TorchError, type(first))(refusal) from first
 
 
 def _without_data(metric: Metric[object]) -> dict[int, Any]:
@@ -111,4 +146,58 @@ def _refusal(metric: Metric[object], memo: dict[int, Any], output: Any, targets:
         return error if is_user_file(innermost.f_code.co_filename) else None
     except Exception:
         return None
+    return None
+
+
+def _first_class(zeros: torch.Tensor) -> torch.Tensor:
+    zeros[..., :1] = 1
+    return zeros
+
+
+def _uniform(zeros: torch.Tensor) -> torch.Tensor:
+    return zeros + 1 / max(zeros.shape[-1], 1) if zeros.ndim and zeros.is_floating_point() else zeros
+
+
+_OUTPUTS: Final = (
+    lambda zeros: zeros,
+    lambda zeros: zeros + 0.5 if zeros.is_floating_point() else zeros,
+    _uniform,
+    lambda zeros: _uniform(zeros).log() if zeros.is_floating_point() else zeros,
+    lambda zeros: _first_class(zeros) if zeros.ndim else zeros,
+)
+"""Logits, numbers, probabilities, their logarithms, and one-hot rows: a metric may take one of them alone."""
+
+_MISTAKES: Final = (TypeError, AttributeError, NameError, NotImplementedError)
+"""What ``compute`` raises of any data; other exceptions may be about a single batch, which lacks a class."""
+
+
+def _refusal_of_values(
+    metric: Metric[object],
+    output: Any,
+    targets: Any,
+    fill: Callable[[torch.Tensor], torch.Tensor],
+    device: torch.device | None,
+) -> Exception | None:
+    """The exception by which a copy of the metric refuses the targets beside such outputs; None for none."""
+    try:
+        copied = copy.deepcopy(metric)
+        outputs = map_tensors(output, lambda t: fill(torch.zeros(t.shape, dtype=t.dtype, device=device)))
+        targets = map_tensors(targets, lambda t: t.to(device))
+    except Exception:  # whatever a user's __deepcopy__ raises
+        return None
+    with undrawn():
+        try:
+            with explain():
+                copied.reset()
+                copied.update(outputs, targets)
+        except Exception as error:
+            return error
+        if torch.distributed.is_available() and torch.distributed.is_initialized():
+            return None  # the other processes may not compute now
+        try:
+            copied.compute()
+        except _MISTAKES as error:
+            return error
+        except Exception:
+            return None
     return None

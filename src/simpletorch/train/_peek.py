@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import copy
+import inspect
+from collections.abc import Sized
 from typing import Any, Final
 
 import torch.utils.data
 from torch.utils.data import BatchSampler, IterableDataset
 from torch.utils.data.datapipes.datapipe import MapDataPipe
 
+from simpletorch._tensors import tensors_in
 from simpletorch.data import DataLoader, DeviceLoader
 from simpletorch.data.loading._collate import collate
 from simpletorch.errors import DataError
@@ -23,7 +26,8 @@ def batch_of(loader: Any) -> Any:
 
     Lists of batches and loaders over datasets with indices can be asked: a loader with one batch is made of the same
     dataset, with the samples that a copy of its sampler names. It reads them in a worker process if ``loader`` has
-    any, so that a dataset opens its files where it always does. A stream may give each sample once, so it isn't asked.
+    any, so that a dataset opens its files where it always does. A stream may give each sample once: a copy of it is
+    asked, if there can be one and it is small.
 
     Raises:
         DataError: there are samples, but ``drop_last`` leaves them out.
@@ -32,6 +36,8 @@ def batch_of(loader: Any) -> Any:
         loader = loader.loader
     if isinstance(loader, (list, tuple)):
         return loader[0] if loader else None
+    if _is_stream(loader):
+        return _first_of_copy(loader)
     if not _can_be_asked(loader):
         return None
     with undrawn(loader):
@@ -49,6 +55,31 @@ def batch_of(loader: Any) -> Any:
                 f"batch_size={batches.batch_size}, and drop_last=True leaves them out"
             )
     return None
+
+
+def _is_stream(loader: Any) -> bool:
+    """Whether a loader reads a dataset whose ``__iter__`` is a generator function, which begins anew each time."""
+    if type(loader) not in (torch.utils.data.DataLoader, DataLoader) or loader.num_workers:
+        return False
+    dataset = loader.dataset
+    return isinstance(dataset, IterableDataset) and inspect.isgeneratorfunction(type(dataset).__iter__)
+
+
+def _first_of_copy(loader: Any) -> Any:
+    """The first batch of a copy of a stream; None of one that can't be copied: a file or a generator is inside."""
+    held = vars(loader.dataset).values()
+    if any(isinstance(v, Sized) and not isinstance(v, torch.Tensor) and len(v) > _SMALL for v in held):
+        return None
+    try:
+        dataset = copy.deepcopy(loader.dataset, {id(t): t for t in tensors_in(tuple(held))})
+    except Exception:  # whatever a user's __deepcopy__ raises
+        return None
+    with undrawn(loader):
+        options = {"batch_size": loader.batch_size, "drop_last": loader.drop_last}
+        return next(iter(torch.utils.data.DataLoader(dataset, collate_fn=loader.collate_fn, **options)), None)
+
+
+_SMALL: Final = 10_000  # items of what a stream holds
 
 
 def _can_be_asked(loader: Any) -> bool:

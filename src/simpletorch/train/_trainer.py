@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self, cast
 
@@ -19,7 +19,7 @@ from simpletorch.optim import LRScheduler, Optimizer, ReduceLROnPlateau
 from simpletorch.train._batch import parts_of, samples_in
 from simpletorch.train._callback import Callback
 from simpletorch.train._device import device_of, to_device
-from simpletorch.train._dry_evaluation import dry_evaluation
+from simpletorch.train._dry_evaluation import dry_evaluation, dry_metrics
 from simpletorch.train._dry_step import dry_step
 from simpletorch.train._epoch import Epoch
 from simpletorch.train._evaluate import evaluate
@@ -410,7 +410,13 @@ class Trainer:
                     if reason := why_not_called(fit.model, batch, self.target):
                         raise DataError(reason)
                     dry_step(fit.model, self.loss, batch, target=self.target)
+                    dry_metrics(fit.model, batch, self.train_metrics, target=self.target)
                 # a step of one's own can't be tried, and the evaluation beside it can
+                if isinstance(fit.validation, Iterator) and fit.epochs != 1:
+                    raise DataError(
+                        "the validation is an iterator, which gives each batch once: it is empty in the second epoch",
+                        hint="a loader, or a list of batches; epochs=1 for a single pass",
+                    )
                 if fit.validation is not None and (self.dry_run or self._own_step is not None):
                     measured = fit.model if self.ema is None else self.ema.module
                     dry_evaluation(measured, fit.validation, self._measures, target=self.target)

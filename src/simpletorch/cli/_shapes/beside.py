@@ -8,6 +8,7 @@ from typing import Final
 
 from simpletorch.cli._notebook import sources
 from simpletorch.follow.cache.told import Told
+from simpletorch.follow.findings import CHANGES
 from simpletorch.follow.sources import texts
 
 __all__ = ["WIDEST", "beside", "of_line"]
@@ -21,8 +22,8 @@ def of_line(found: Told, file: str, line: int) -> str:
     parts = []
     for name, texts_of_name in found.shown.get((file, line), {}).items():
         shown = [text for text, _ in groupby(texts_of_name)]  # sizes that aren't known differ, and look the same
-        more = " → …" if len(shown) > _MOST_SHOWN else ""
-        parts.append(f"{name}: {' → '.join(shown[:_MOST_SHOWN])}{more}")
+        more = f"{CHANGES}…" if len(shown) > _MOST_SHOWN else ""
+        parts.append(f"{name}: {CHANGES.join(shown[:_MOST_SHOWN])}{more}")
     return ", ".join(parts)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from simpletorch.follow.findings import OR, OneOf
 from simpletorch.rules import TensorType
 
 __all__ = ["texts_of"]
@@ -16,10 +17,15 @@ def texts_of(
     """By file and line, for each name the texts of the tensors and tuples that it gets, as far as it gets some."""
     found = {}
     for place, names in claims.items():
-        texts = {name: tuple(map(_text, filter(_is_shown, values))) for name, values in names.items()}
+        texts = {name: _said(values) for name, values in names.items()}
         if shown := {name: said for name, said in texts.items() if said}:
             found[place] = shown
     return found
+
+
+def _said(values: Sequence[Any]) -> tuple[str, ...]:
+    texts = tuple(map(_text, filter(_is_shown, values)))
+    return (OR.join(dict.fromkeys(texts)),) if texts and isinstance(values, OneOf) else texts
 
 
 def _is_shown(value: Any) -> bool:

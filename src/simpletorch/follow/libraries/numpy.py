@@ -48,7 +48,7 @@ from simpletorch.follow.libraries.arrays import (
     shape_of,
     write_into,
 )
-from simpletorch.follow.marks import gradients, mixed, sparsity
+from simpletorch.follow.marks import gradients, mixed, modules, sparsity
 from simpletorch.follow.numbers import indexes, sizes
 from simpletorch.follow.values import (
     MISSING,
@@ -866,7 +866,8 @@ def _nonzero(run: Interpreter, a: Value) -> Value:
     if rank == 0:
         return run.report(Report("nonzero", "shape", "NumPy gives no places of a number, only of an array with dims",
                                  {"a": given.type}, hint="np.atleast_1d(a)"))  # fmt: skip
-    return tuple(array(Shape((UNKNOWN,)), INT64) for _ in range(rank))
+    size = sizes.by_content(run, run.some_size(0))
+    return tuple(array(Shape((size,)), INT64) for _ in range(rank))
 
 
 # -- along an axis ---------------------------------------------------------------------------------------------------
@@ -1461,7 +1462,9 @@ def array_attribute(run: Interpreter, value: Tensor, name: str) -> Value:
         return array(value.type.shape, parts.get(dtype, dtype) if dtype is not None else None)
     if name in ("itemsize", "nbytes"):
         return run.unknown("the bytes of an array", "int", "data")
-    return BoundNative(name, value) if name in _ARRAY else run.unknown(f".{name} of an array")
+    if name in _ARRAY or name in value.cells:
+        return BoundNative(name, value) if name in _ARRAY else value.cells[name]
+    return MISSING if not run.entry and modules.array_lacks(value, name) else run.unknown(f".{name} of an array")
 
 
 @model("numpy.copy")

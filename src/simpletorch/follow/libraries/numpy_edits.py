@@ -192,7 +192,7 @@ native("numpy.put_along_axis", "numpy.fill_diagonal", "numpy.put", "numpy.place"
 @model("numpy.flatnonzero")
 def _places(run: Interpreter, a: Value) -> Value:
     """``(*n) -> (k)``"""
-    return array(Shape((UNKNOWN,)), INT64)
+    return array(Shape((sizes.by_content(run, run.some_size(0)),)), INT64)
 
 
 @model("numpy.trim_zeros")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
     from simpletorch.follow.libraries import Model
 
-__all__ = ["is_named", "misfit", "of_model"]
+__all__ = ["is_named", "misfit", "of_layer", "of_model"]
 
 
 def misfit(
@@ -61,6 +61,12 @@ def of_model(
     odd = next((k for k in kwargs if k not in binder.by_name), None)
     close = get_close_matches(odd, binder.by_name, 1) if odd is not None else ()
     return f"{model.shown} {wrong}", f"did you mean {close[0]}?" if close else None
+
+
+def of_layer(run: Interpreter, binder: Binder, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> str | None:
+    """The same of a layer of torch's, which is the first of its ``forward``'s parameters."""
+    own = _receivers(run.node, args, kwargs, is_method=False)
+    return None if own is None else binder.misfit(len(args) + 1, kwargs, 1)
 
 
 def _binder(function: Function) -> Binder:

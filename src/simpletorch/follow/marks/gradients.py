@@ -55,6 +55,7 @@ __all__ = [
     "lacks",
     "mark",
     "need_number",
+    "note_use",
     "of",
     "records",
     "to_numpy",
@@ -163,7 +164,7 @@ def _among(run: Interpreter, values: Iterable[Value], behind: list[Tensor]) -> b
             if grad:
                 behind.append(value)
             if value.type.is_parameter or (grad and value.cells[HISTORY].leaf is not False):
-                run.training.used[id(value.cells)] = value
+                note_use(run, value)
         elif kind is tuple or kind is Fields:
             grad = _among(run, value, behind)
         elif kind is List:
@@ -245,6 +246,11 @@ def alike(source: Tensor, made: Tensor) -> Tensor:
     return made
 
 
+def note_use(run: Interpreter, value: Tensor) -> None:
+    """An operation, or code that isn't known, has the tensor: it may be trained."""
+    run.training.used[id(value.cells)] = value
+
+
 def cut(value: Tensor, made: Tensor) -> Tensor:
     """What ``detach`` gives: the same numbers, without gradient."""
     known = value.cells.get(HISTORY)
@@ -254,7 +260,7 @@ def cut(value: Tensor, made: Tensor) -> Tensor:
 
 def escaped(run: Interpreter, value: Tensor) -> None:
     """Unknown code has the tensor: it may write to it and set its flags."""
-    run.training.used[id(value.cells)] = value
+    note_use(run, value)
     run.training.lose_sight(run)
     known = value.cells.get(HISTORY)
     if known is not None:

@@ -9,7 +9,6 @@ without ``no_grad`` works, and keeps the graph of each batch: a note.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +16,8 @@ from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow import layers
 from simpletorch.follow.marks.modes import CODE
-from simpletorch.follow.sources.syntax import contains, parse, spoken, walk
+from simpletorch.follow.sources import mentions
+from simpletorch.follow.sources.syntax import contains, of_node, parse, walk
 from simpletorch.follow.values import Function, Instance
 from simpletorch.rules import ModuleRule
 
@@ -50,7 +50,7 @@ def finish(run: Interpreter) -> None:
     found = [(m, f) for m, f in seen.evaluated.values() if f is not None]
     if not found or not all(trains for _, trains, _ in seen.asked.values()):
         return
-    if any(".eval(" in text for text in run.program.texts()):
+    if "eval" in run.program.mentions().called:
         return
     for module, finding in found:
         layer = next(_that_differ(run, module), None)
@@ -63,12 +63,14 @@ def finish(run: Interpreter) -> None:
 def _finish_graphs(run: Interpreter) -> None:
     """Evaluations whose batches are recorded for a backward that never comes."""
     found = [(m, f) for m, f in run.training.modes.recorded.values() if f is not None]
-    if not found or any(map(_GRADIENTS.search, run.program.texts())) or not _steps_after_each_backward(run):
+    if not found or _needs_gradients(run) or not _steps_after_each_backward(run):
         return
     for module, finding in found:
         forward = module.cls.find("forward")
         inside = forward[0] if forward is not None else None
-        if isinstance(inside, Function) and (inside.grad is not None or _MODES.search(spoken(inside.node))):
+        if isinstance(inside, Function) and (
+            inside.grad is not None or not mentions.of(inside.node).called.isdisjoint(_MODES)
+        ):
             continue
         message = (
             f"{module.cls.name} is evaluated with gradients: each batch is recorded for a backward that never comes"
@@ -77,8 +79,26 @@ def _finish_graphs(run: Interpreter) -> None:
         run.keep(replace(finding, message=message, hint=hint))
 
 
-_MODES: Final = re.compile(r"no_grad|enable_grad|set_grad_enabled|inference_mode")
-_GRADIENTS: Final = re.compile(r"autograd\.grad|requires_grad_\(|requires_grad ?= ?True|\bgrad\(|vjp|jacobian")
+_MODES: Final = ("no_grad", "enable_grad", "set_grad_enabled", "inference_mode")
+_GRADIENTS: Final = ("grad", "requires_grad_", "vjp", "jacobian", "jacrev", "jacfwd")
+
+
+def _needs_gradients(run: Interpreter) -> bool:
+    """Whether the program asks for gradients beside a training: of an attack's input, of a penalty."""
+    names = run.program.mentions()
+    return (
+        not (names.called | names.imported).isdisjoint(_GRADIENTS)
+        or "requires_grad=True" in names.keywords
+        or any(map(_sets_flag, run.program.trees()))
+    )
+
+
+@of_node
+def _sets_flag(tree: ast.Module) -> bool:
+    """``x.requires_grad = True``"""
+    set_here = (n for n in walk(tree) if isinstance(n, ast.Assign) and isinstance(n.value, ast.Constant))
+    given = ((t, n.value.value) for n in set_here for t in n.targets if isinstance(n.value, ast.Constant))
+    return any(isinstance(t, ast.Attribute) and t.attr == "requires_grad" and value is True for t, value in given)
 
 
 def _steps_after_each_backward(run: Interpreter) -> bool:

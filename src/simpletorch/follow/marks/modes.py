@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Final, final
 
 from simpletorch.follow.findings import Finding
 from simpletorch.follow.marks.gradients import MODE
-from simpletorch.follow.sources.syntax import loop_around, spoken
+from simpletorch.follow.sources import mentions
+from simpletorch.follow.sources.syntax import loop_around, of_node, walk
 from simpletorch.follow.values import Instance, Tensor, Value
 from simpletorch.rules import Report
 
@@ -21,7 +22,7 @@ __all__ = ["CODE", "DROPS", "MEMORY", "Modes", "asked", "called", "check_batch",
 
 CODE: Final = "tensor-mode"
 MEMORY: Final = "tensor-memory"
-_COUNTS: Final = re.compile(r"==|\.eq\(|argmax|criterion|loss|entropy|accuracy|correct")
+_COUNTS: Final = re.compile(r"^eq$|argmax|criterion|loss|entropy|accuracy|correct", re.IGNORECASE)
 
 
 @final
@@ -89,10 +90,17 @@ def _is_evaluation(run: Interpreter) -> bool:
     inner = None if run.body is None else loop_around(run.body, run.node, ast.For)
     if inner is None or not isinstance(inner.target, ast.Tuple):
         return False
-    text = spoken(inner)
-    if _COUNTS.search(text) is None and isinstance(run.body, ast.FunctionDef):
-        text = spoken(run.body)  # what the loop gathers is counted behind it
-    return ".backward(" not in text and ".step(" not in text and _COUNTS.search(text) is not None
+    place: ast.AST = inner
+    if not _counts(inner) and isinstance(run.body, ast.FunctionDef):
+        place = run.body  # what the loop gathers is counted behind it
+    return mentions.of(place).called.isdisjoint(("backward", "step")) and _counts(place)
+
+
+@of_node
+def _counts(place: ast.AST) -> bool:
+    """Whether code compares what a model gives, or calls something that measures it."""
+    compares = any(isinstance(n, ast.Compare) and any(isinstance(o, ast.Eq) for o in n.ops) for n in walk(place))
+    return compares or any(map(_COUNTS.search, mentions.of(place).called))
 
 
 def check_batch(run: Interpreter, module: Instance, name: str, args: tuple[Value, ...]) -> Report | None:

@@ -8,6 +8,7 @@ something that shows what was meant.
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MODULE",
+    "array_lacks",
     "begun",
     "check_arguments",
     "check_call_of_class",
@@ -48,9 +50,11 @@ __all__ = [
     "check_parameters",
     "check_statement",
     "holds_nothing_else",
+    "is_alone",
     "is_bare",
     "is_layer_of_torchs",
     "is_misspelt",
+    "is_of_torchs_own",
     "is_without",
     "knows_all",
     "lacks",
@@ -406,8 +410,14 @@ def lacks(run: Interpreter, value: Value, name: str) -> Unknown:
         Raised: nothing is told.
     """
     value = run.resolve(value)
-    if isinstance(value, Tensor) and is_misspelt(value, name):
-        hint = f"did you mean {_meant_of_tensors(name)!r}?"
+    if isinstance(value, Tensor) and value.array:
+        hint = "torch.from_numpy(...) makes a tensor of it"
+        return refuse(run, f"an array has no attribute {name!r}, which a tensor has", hint, "AttributeError")
+    if isinstance(value, Tensor) and (
+        is_misspelt(value, name) or (is_without(run, value, name) and is_alone(run, name))
+    ):
+        close = _meant_of_tensors(name)
+        hint = None if close is None else f"did you mean {close!r}?"
         return refuse(run, f"a tensor has no attribute {name!r}", hint, "AttributeError")
     if isinstance(value, Instance) and not name.startswith("__"):
         of_torch = value.cls.is_a(MODULE) and (name in _OF_MODULES or name[0] == "_")
@@ -416,9 +426,55 @@ def lacks(run: Interpreter, value: Value, name: str) -> Unknown:
         of_torch = of_torch or (name in _OF_DATASETS and value.cls.is_a("torch.utils.data.Dataset"))
         hint = _meant(run, value, name) if not of_torch and _is_complete(run, value) else None
         if hint is not None or (name[0] != "_" and not of_torch and _surely_lacks(run, value)):
-            hint = hint or _inside(run, value, name)
+            hint = hint or _inside(run, value, name) or _of_layer(value, name)
             return refuse(run, f"{value.cls.name} has no attribute {name!r}", hint, "AttributeError")
     raise Raised("AttributeError", None, _BASES)
+
+
+def _of_layer(value: Instance, name: str) -> str | None:
+    """An attribute of a layer of torch's that is spelt nearly so."""
+    close = _closest(name, [*vars(value.native), "weight", "bias"]) if isinstance(value.native, ModuleRule) else None
+    return None if close is None else f"did you mean {close!r}?"
+
+
+def is_alone(run: Interpreter, name: str) -> bool:
+    """Whether nothing in sight gives torch's objects an attribute of this name, and no library may."""
+    names = run.program.mentions()
+    if name in names.assigned or "*" in names.assigned or run.entry or run.hypothetical:
+        return False
+    if run.program.is_library or not run.program.is_whole:
+        return False
+    own = {module.partition(".")[0] for module in run.program.modules}
+    return names.roots <= own | _ADD_NOTHING | sys.stdlib_module_names
+
+
+_ADD_NOTHING: Final = frozenset((
+    *("torch", "torchvision", "torchaudio", "numpy", "scipy", "pandas", "sklearn", "matplotlib", "PIL", "cv2", "tqdm"),
+    *("einops", "yaml", "tensorboardX", "tensorboard", "h5py", "gym", "gymnasium", "networkx"),
+    *("skimage", "seaborn", "requests", "imageio", "torchtext", "transformers", "datasets", "nltk", "spacy"),
+    "__future__",
+))  # fmt: skip
+"""Libraries that give torch's classes no attributes."""
+
+
+def array_lacks(value: Tensor, name: str) -> bool:
+    """Whether an array has no attribute of this name, which tensors have."""
+    return is_of_tensors(name) and not name.startswith("_") and name not in _OF_ARRAYS
+
+
+_OF_ARRAYS: Final = frozenset({
+    "T", "all", "any", "argmax", "argmin", "argpartition", "argsort", "astype", "base", "byteswap", "choose", "clip",
+    "compress", "conj", "conjugate", "copy", "ctypes", "cumprod", "cumsum", "data", "device", "diagonal", "dot",
+    "dtype", "dump", "dumps", "fill", "flags", "flat", "flatten", "getfield", "imag", "item", "itemset", "itemsize",
+    "mT", "max",
+    "mean", "min", "nbytes", "ndim", "newbyteorder", "nonzero", "partition", "prod", "ptp", "put", "ravel", "real",
+    "repeat", "reshape", "resize", "round", "searchsorted", "setfield", "setflags", "shape", "size", "sort", "squeeze",
+    "std", "strides", "sum", "swapaxes", "take", "to_device", "tobytes", "tofile", "tolist", "tostring", "trace",
+    "transpose", "var", "view", "at", "addressable_shards", "is_integer", "bit_count", "hex", "block_until_ready",
+    "H", "A", "I", "mask", "values", "index", "log", "exp", "sqrt", "where", "isin", "divide", "is_deleted", "delete",
+    "sharding", "on_device_size_in_bytes", "names", "unique", "diff", "abs", "add", "apply_", "count", "empty", "map_",
+})  # fmt: skip
+"""Attributes of arrays, of numbers of NumPy's, of JAX's arrays, and of what is taken for an array."""
 
 
 def tensor_may_lack(value: Tensor, name: str) -> bool:
@@ -431,8 +487,12 @@ def tensor_lacks(value: Tensor, name: str) -> bool:
 
     Of what isn't known torch makes what it is a class of: a proxy for a graph, a picture that has its own methods.
     """
-    of_torchs_own = value.type.dtype is not None or value.type.shape.rank is not None
-    return of_torchs_own and not value.type.is_parameter and tensor_may_lack(value, name)
+    return is_of_torchs_own(value) and not value.type.is_parameter and tensor_may_lack(value, name)
+
+
+def is_of_torchs_own(value: Tensor) -> bool:
+    """Whether something is known of the tensor: it is no stand-in of a library's."""
+    return value.type.dtype is not None or value.type.shape.rank is not None
 
 
 def is_without(run: Interpreter, value: Tensor, name: str) -> bool:

@@ -167,16 +167,18 @@ def _by_cuda(statement: ast.stmt) -> ast.stmt:
 
 _MOVES: Final = re.compile(r"\.cuda\(|\.to\(|\.cpu\(|DataParallel|Tensor\b")
 _ABOUT: Final = re.compile(r"cuda|device|gpu|is_available|accelerator", re.IGNORECASE)
-_ELSEWHERE: Final = re.compile(
-    r"set_default_device|set_default_tensor_type|DataParallel|[Aa]ccelerat(e\b|or\()|[Ff]abric"
-    r"|[Ll]ightning|deepspeed|init_empty_weights|device_map|\bBuffer\(|def _apply\b|to_empty|\.prepare\(|torch_xla"
-    r"|functional_call"
-)
+_ELSEWHERE: Final = frozenset((
+    *("set_default_device", "set_default_tensor_type", "DataParallel", "DistributedDataParallel", "accelerate"),
+    *("Accelerator", "Fabric", "lightning", "pytorch_lightning", "lightning_fabric", "deepspeed", "init_empty_weights"),
+    *("Buffer", "to_empty", "prepare", "torch_xla", "functional_call", "FullyShardedDataParallel"),
+))  # fmt: skip
+"""What is called or imported that puts things elsewhere."""
 
 
 def is_clear(run: Interpreter) -> bool:
     """Whether the program says where things are by ``to`` and ``device=`` alone, and no condition moves anything."""
-    if any(map(_ELSEWHERE.search, run.program.texts())):
+    names = run.program.mentions()
+    if not names.used.isdisjoint(_ELSEWHERE) or "device_map" in names.keywords or "_apply" in names.defined:
         return False
     trees = (parse(Path(m.path)) for m in run.program.modules.values() if m.path is not None)
     return all(tree is None or _is_clear_tree(tree) for tree in trees)

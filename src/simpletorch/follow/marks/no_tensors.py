@@ -1,27 +1,48 @@
-"""What stands where a tensor is due, and is none: a tuple of several results, a batch that is a list, None, a text."""
+"""What stands where a tensor is due, and is none: a tuple of results, a list, None, a number, an array, an object."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow.marks import modules
+from simpletorch.follow.marks import arguments, modules
 from simpletorch.follow.model import kinds
-from simpletorch.follow.values import Dict, Fields, Function, List, Set, Sizes, Tensor, Unknown, Value, View
-from simpletorch.rules import RULES, ModuleRule, Report, TensorType, infer, infer_module
+from simpletorch.follow.values import (
+    Class,
+    Dict,
+    Fields,
+    Function,
+    Instance,
+    Iterator,
+    List,
+    Set,
+    Sizes,
+    Tensor,
+    Unknown,
+    Value,
+    View,
+)
+from simpletorch.rules import RULES, ModuleRule, Packed, Report, TensorType, infer, infer_module
 from simpletorch.rules.core.registry import Rule, forward_rule, spoken_name
+from simpletorch.shapes import Expr
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
 __all__ = [
     "NO_TENSORS",
-    "OF_LAYERS",
+    "WITHOUT_OPERATORS",
+    "Places",
     "check",
+    "check_array",
+    "check_call",
     "check_layer",
+    "check_many",
     "check_operator",
     "check_several",
     "is_meant",
+    "is_none",
     "lacks",
     "lacks_attribute",
     "of_layer",
@@ -31,12 +52,45 @@ __all__ = [
 NO_TENSORS: Final = frozenset((tuple, Fields, Sizes, List, Dict, Set, str, bytes, type(None), Function))
 """The types of what torch takes for no tensor, whatever it holds. An object may know how to be one."""
 
-OF_LAYERS: Final = NO_TENSORS | {int, float, bool}
-"""The same where a layer is called: some operations take a number too."""
+WITHOUT_OPERATORS: Final = NO_TENSORS | {Instance}
+"""The types of operands that a tensor may not go together with."""
 
+_NUMBERS: Final = (int, float, bool, complex, Expr)
+_TYPES_OF_NUMBERS: Final = ("int", "float", "bool", "complex")
+_TAKE_NUMBERS: Final = frozenset({
+    "torch.nn.functional.gaussian_nll_loss", "torch.nn.functional.multilabel_soft_margin_loss",
+})  # fmt: skip
+"""Functions whose Python only computes with their second tensor."""
+_SCALED: Final = frozenset({"addbmm", "addcdiv", "addcmul", "addmm", "addmv", "addr", "baddbmm", "sspaddmm"})
+"""torch still takes their old signatures: ``addcmul(input, value, tensor1, tensor2)``."""
+_WITHOUT: Final = ("__torch_function__", "__getattr__", "__getattribute__")
+"""With these an object may be taken for a tensor."""
+_OF_PYTHON: Final = ("builtins.", "typing.", "abc.", "enum.")
 _ON_ALL: Final = ("__eq__", "__ne__")  # Python answers these itself
 _REPEATS: Final = ("__mul__", "__rmul__", "__imul__")  # a whole number in a tensor says how often
 _REPEATED: Final = (tuple, Fields, Sizes, List, str, bytes)
+
+
+class Places:
+    """Where an operation takes tensors: alone (``tensors``), or numbers as well (``operands``)."""
+
+    __slots__ = ("is_method", "is_torchs", "operands", "short", "takes_numbers", "tensors")
+
+    def __init__(self, name: str) -> None:
+        rule = RULES[name]
+        self.short = name.rpartition(".")[2]
+        self.tensors = of_rule(rule)
+        self.is_method = name.startswith("Tensor.")
+        # torch's own functions look at the classes of their arguments; Python's operators may be answered by these
+        self.is_torchs = name.startswith(("torch.", "Tensor.")) and not name.startswith("torch.distributed.")
+        self.is_torchs = self.is_torchs and not self.short.startswith("__") and name not in _TAKE_NUMBERS
+        self.takes_numbers = self.short.removesuffix("_") in _SCALED
+        names = rule.signature.parameters if self.is_torchs and self.short not in ("max", "min", "where") else ()
+        operands = _OPERANDS if self.short != "copy_" else ("src",)
+        self.operands = tuple(i for i, p in enumerate(names) if p in operands and i not in self.tensors)
+
+
+_OPERANDS: Final = ("other", "exponent")
 
 
 def of_rule(rule: Rule) -> tuple[int, ...]:
@@ -61,23 +115,140 @@ def is_meant(run: Interpreter, value: Value) -> bool:
     return value is not None or not run.entry
 
 
-def check(run: Interpreter, name: str, at: int, args: tuple[Value, ...]) -> Unknown:
-    """An operation is given something else than a tensor as its argument ``at``."""
-    return _refuse(run, spoken_name(name), args[at], lambda one: infer(name, _with(args, at, one)))
+def is_none(value: Value, name: str = "") -> bool:
+    """Whether it is surely no tensor, for a function of torch's of this name."""
+    kind = type(value)
+    if kind in NO_TENSORS or kind in _NUMBERS:
+        return True
+    if isinstance(value, Tensor):
+        return value.array
+    if isinstance(value, Unknown):
+        return value.type in _TYPES_OF_NUMBERS
+    return isinstance(value, Instance) and _is_no_tensor(value, name)
 
 
-def check_layer(run: Interpreter, rule: ModuleRule, at: int, args: tuple[Value, ...]) -> Unknown:
-    """The same of a layer."""
-    return _refuse(run, str(rule), args[at], lambda one: infer_module(rule, _with(args, at, one)))
+def _is_no_tensor(value: Instance, name: str) -> bool:
+    """Whether an object's classes are all known, and none says how it is a tensor, or does itself as ``name``."""
+    if isinstance(value.native, Packed):
+        return True
+    cls = value.cls
+    if cls.unknown_base is not None or any("metaclass" in c.metadata for c in cls.mro):
+        return False
+    return all(map(_is_known, cls.mro)) and not any(cls.find(n) for n in (*_WITHOUT, name)) and name not in value.cells
+
+
+def _is_known(cls: Class) -> bool:
+    of_program = "parameters" in cls.metadata or "tuple" in cls.metadata
+    return of_program or cls.qualified.startswith(_OF_PYTHON) or cls.is_a(modules.MODULE)
+
+
+def check(run: Interpreter, name: str, places: Places, args: tuple[Value, ...]) -> Unknown | None:
+    """An operation of torch's that is given something else where it takes a tensor; None if it isn't."""
+    for i, value in enumerate(args):
+        if type(value) is Tensor and not value.array:
+            continue
+        if i in places.tensors:
+            any_kind = places.is_torchs and (i > 0 or not places.is_method)
+            found = is_none(value, places.short) if any_kind else type(value) in NO_TENSORS
+            found = found and not (places.takes_numbers and _is_number(value))
+        else:
+            found = i in places.operands and not _is_number(value) and is_none(value, places.short)
+            found = found and type(args[0]) is Tensor and not args[0].array
+        if found and is_meant(run, value):
+            return _refuse(run, spoken_name(name), value, partial(_ask, name, args, i))
+    return None
+
+
+def _ask(what: str | ModuleRule, args: tuple[Value, ...], at: int, one: TensorType) -> Any:
+    """What an operation or a layer says of this tensor as its argument ``at``."""
+    given = [a.type if isinstance(a, Tensor) else a for a in args]
+    given[at] = one
+    return infer(what, given) if isinstance(what, str) else infer_module(what, given)
+
+
+def _is_number(value: Value) -> bool:
+    """Whether torch takes it for a number: an array of one may be one of NumPy's numbers."""
+    if type(value) is Tensor:
+        return value.array and value.type.shape.rank in (0, None)
+    return type(value) in _NUMBERS or type(value) is Unknown
+
+
+def check_many(run: Interpreter, name: str, many: Value) -> Unknown | None:
+    """``torch.cat`` and its like take a tuple or a list, of tensors alone."""
+    spoken = spoken_name(name)
+    if type(many) in _NO_LISTS or type(many) in _NUMBERS or isinstance(many, View):
+        hint = "list(...) makes one of it" if isinstance(many, View | Iterator) else None
+        return modules.refuse(run, f"{spoken} takes a list of tensors, but it is given {_described(many)}", hint)
+    if type(many) is List:
+        items = (many.item,) if many.items is None else many.items
+    elif type(many) is tuple or type(many) is Fields:
+        items = many
+    else:
+        return None
+    for i, one in enumerate(items):
+        one = run.resolve(one)
+        if is_none(one) and is_meant(run, one):
+            which = "an item" if type(many) is List and many.items is None else f"[{i}]"
+            message = f"{spoken} takes a list of tensors, but {which} of it is {_described(one)}"
+            return modules.refuse(run, message, _hint(one, lambda one: None))
+    return None
+
+
+def check_array(run: Interpreter, value: Value) -> Unknown | None:
+    """``torch.from_numpy`` takes an array alone."""
+    value = run.resolve(value)
+    if type(value) is Tensor and (value.array or not modules.is_of_torchs_own(value)):
+        return None
+    if type(value) not in _NO_ARRAYS:
+        return None
+    hint = "it is one already" if type(value) is Tensor else "torch.tensor(...) makes a tensor of it"
+    return modules.refuse(run, f"from_numpy takes an array, but it is given {_described(value)}", hint)
+
+
+_NO_ARRAYS: Final = (Tensor, List, tuple, int, float, type(None))
+_NO_LISTS: Final = (Tensor, Iterator, Dict, Set, str, bytes, type(None))
+
+
+def check_layer(
+    run: Interpreter, rule: ModuleRule, args: tuple[Value, ...], kwargs: dict[str, Value]
+) -> Unknown | None:
+    """The same of a layer; None if all fits."""
+    for i in of_layer(rule):
+        if i < len(args) and is_none(args[i]) and is_meant(run, args[i]):
+            return _refuse(run, str(rule), args[i], partial(_ask, rule, args, i))
+    return check_call(run, rule, args, kwargs)
+
+
+def check_call(run: Interpreter, rule: ModuleRule, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Unknown | None:
+    """A layer that is called without what its ``forward`` needs, or with more than it takes."""
+    binder = forward_rule(type(rule)).binder  # type: ignore[arg-type]
+    if binder.misfit(len(args) + 1, kwargs, 1) is None:
+        return None
+    wrong = arguments.of_layer(run, binder, args, kwargs)
+    return None if wrong is None else modules.refuse(run, f"{rule} {wrong}", None)
 
 
 def check_operator(run: Interpreter, name: str, tensor: Tensor, other: Value) -> Unknown | None:
     """``tensor + (a, b)``; ``name`` is the tensor's method."""
-    if type(other) not in NO_TENSORS or name in _ON_ALL or tensor.array or not is_meant(run, other):
+    if name in _ON_ALL or tensor.array or not is_meant(run, other):
+        return None
+    if type(other) is Instance:
+        if not _is_no_tensor(other, _mirrored(name)) or ("dataclass" in other.cls.metadata and name in _ORDER):
+            return None
+    elif type(other) not in NO_TENSORS:
         return None
     if name in _REPEATS and isinstance(other, _REPEATED) and tensor.type.shape.rank in (0, None):
         return None
     return _refuse(run, spoken_name(name), other, lambda one: infer(f"Tensor.{name}", (tensor.type, one)))
+
+
+def _mirrored(name: str) -> str:
+    """The method that Python asks of the other operand."""
+    own = name.strip("_").removeprefix("i" if name.startswith("__i") and name != "__invert__" else "")
+    return f"__{own[1:]}__" if own.startswith("r") and own != "rshift" else f"__r{own}__"
+
+
+_ORDER: Final = ("__lt__", "__le__", "__gt__", "__ge__")
 
 
 def check_several(run: Interpreter, name: str, left: Value, right: Value) -> Unknown | None:
@@ -115,11 +286,6 @@ _OF_TENSORS: Final = ("shape", "dtype", "device", "ndim", "grad", "data", "requi
 _COLLECTIONS: Final = frozenset({tuple, Fields, List, View, Dict})
 
 
-def _with(args: tuple[Value, ...], at: int, one: TensorType) -> tuple[Any, ...]:
-    given = [a.type if isinstance(a, Tensor) else a for a in args]
-    return (*given[:at], one, *given[at + 1 :])
-
-
 def _refuse(run: Interpreter, name: str, value: Value, ask: Callable[[TensorType], Any]) -> Unknown:
     return modules.refuse(run, f"{name} takes a tensor, but it is given {_described(value)}", _hint(value, ask))
 
@@ -132,13 +298,30 @@ def _described(value: Value) -> str:
     if isinstance(value, tuple):
         shown = ", ".join(str(v.type) if isinstance(v, Tensor) else "…" for v in value[:4])
         return f"a tuple of {len(value)}: ({shown}{', …' if len(value) > 4 else ''})"
+    if isinstance(value, View):
+        return "a view of a dict"
     if isinstance(value, List):
         return "a list" if value.items is None else f"a list of {len(value.items)}"
-    if isinstance(value, int | float):
+    if isinstance(value, _NUMBERS):
         return f"the number {value}"
+    if isinstance(value, Unknown):
+        return f"a number ({value.type})"
+    if isinstance(value, Tensor):
+        return f"an array, {value.type}" if value.array else f"a tensor, {value.type}"
+    if isinstance(value, Instance):
+        return _object(value)
+    if isinstance(value, Iterator):
+        return "an iterator"
     if isinstance(value, Function):
         return f"the function {value.name}"
     return {Dict: "a dict", Set: "a set", str: "a text", bytes: "bytes"}[type(value)]
+
+
+def _object(value: Instance) -> str:
+    if value.cls.is_a(modules.MODULE):
+        return f"the module {value.cls.name}"
+    name = value.cls.name
+    return f"a named tuple, {name}" if value.cls.metadata.get("tuple") else f"an object of the class {name}"
 
 
 def _hint(value: Value, ask: Callable[[TensorType], Any]) -> str | None:
@@ -146,14 +329,24 @@ def _hint(value: Value, ask: Callable[[TensorType], Any]) -> str | None:
     for shown, one in _items(value):
         if isinstance(one, Tensor) and not one.array and not isinstance(ask(one.type), Report):
             return f"take {shown} of it, {one.type}"
+    if isinstance(value, Tensor):
+        return "torch.from_numpy(...) makes a tensor of it" if value.array else None
+    if isinstance(value, Instance) and value.cls.is_a(modules.MODULE):
+        return f"call it: {value.cls.name}(...)(x)"
+    if isinstance(value, _NUMBERS):
+        return "torch.tensor(...) makes one of a number"
     if isinstance(value, List) and value.items and all(isinstance(v, int | float) for v in value.items):
         return "torch.tensor(...) makes one of numbers"
     return None
 
 
-def _items(value: Value) -> Iterator[tuple[str, Value]]:
+def _items(value: Value) -> Iterable[tuple[str, Value]]:
     if isinstance(value, Fields):
         yield from ((f".{name}", one) for name, one in zip(value.names, value, strict=True))
+    elif isinstance(value, Instance) and isinstance(value.native, Packed):
+        yield ".data", Tensor(value.native.data)
+    elif isinstance(value, Instance):
+        yield from ((f".{key}", one) for key, one in value.cells.items() if isinstance(key, str))
     elif isinstance(value, Dict):
         yield from ((f"[{key!r}]", one) for key, one in value.cells.items())
     else:

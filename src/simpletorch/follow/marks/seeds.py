@@ -7,12 +7,12 @@ loop, of a program that shuffles or has dropout in what it trains. Whoever keeps
 from __future__ import annotations
 
 import ast
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, final
 
 from simpletorch.follow.findings import Finding
 from simpletorch.follow.heap import born, now
+from simpletorch.follow.sources import mentions
 from simpletorch.follow.sources.syntax import loop_around
 from simpletorch.follow.values import Instance, Value
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Seed", "again", "seeded", "stepped"]
 
 _CODE: Final = "tensor-training"
-_KEEPS_STATE: Final = re.compile(r"set_rng_state|fork_rng|setstate|get_rng_state")
+_KEEPS_STATE: Final = ("set_rng_state", "fork_rng", "setstate", "get_rng_state")
 
 
 @final
@@ -51,7 +51,7 @@ def seeded(run: Interpreter, value: Value) -> None:
         known.stepped = set()
         return
     loop = loop_around(run.body, run.node, ast.For, ast.While)
-    if loop is not None and re.search(r"\.step\(|train", ast.unparse(loop)):
+    if loop is not None and any(name == "step" or "train" in name for name in mentions.of(loop).called):
         run.training.seeds[run.node] = Seed(value, run.finding(_CODE, "", None), now())
 
 
@@ -66,4 +66,4 @@ def stepped(run: Interpreter, optimizer: Instance) -> None:
 def again(run: Interpreter) -> list[tuple[Finding, int]]:
     """The statements that set the same seed in each round of a training, with that seed."""
     found = [(s.finding, s.value) for s in run.training.seeds.values() if s.is_again]
-    return [] if found and any(map(_KEEPS_STATE.search, run.program.texts())) else found
+    return [] if found and not run.program.mentions().used.isdisjoint(_KEEPS_STATE) else found

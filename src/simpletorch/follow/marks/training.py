@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 __all__ = ["Training", "check_sum", "differentiated", "finish", "given", "made", "stepped"]
 
 _CODE: Final = "tensor-training"
-_STEPS: Final = re.compile(r"step|minimize|\bfit\b")  # whoever may step for the program
-_BY_HAND: Final = re.compile(r"\._?grad\b")
+_STEPS: Final = re.compile(r"step|minimize|^fit$")  # the names of what may step for the program
+_BY_HAND: Final = frozenset(("grad", "_grad"))
 
 
 @final
@@ -202,10 +202,11 @@ def finish(run: Interpreter) -> None:
     if not known or any(o.value.state.get("open") or None in held for o, held in known):
         return
     ids = [{id(t.cells) for t in given if t is not None} for _, given in known]
-    texts = list(run.program.texts())
-    by_hand = any(_BY_HAND.search(text) for text in texts)  # gradients that the program itself sets
-    never = not by_hand and not any(_STEPS.search(text) for text in texts)
-    zeroes = by_hand or any("zero_grad" in text for text in texts)
+    names = run.program.mentions()
+    by_hand = not names.attributes.isdisjoint(_BY_HAND)  # gradients that the program itself sets
+    may_step = "step" in names.attributes or any(map(_STEPS.search, names.called | names.imported))
+    never = not by_hand and not may_step
+    zeroes = by_hand or "zero_grad" in names.used
     if any(o.steps for o, _ in known) and not by_hand:
         _made_anew(run, set().union(*ids))
     for (optimizer, _), own in zip(known, ids, strict=True):
@@ -216,7 +217,7 @@ def finish(run: Interpreter) -> None:
                 "steps, but nothing uses the parameters that it was given: another model is trained",
                 "make the optimizer after the model",
             )
-        elif own and never and zeroes and any(".backward(" in text for text in texts):
+        elif own and never and zeroes and "backward" in names.called:
             _tell(run, optimizer, "never steps, though losses are differentiated", "optimizer.step() after backward()")
         elif optimizer.steps > 1 and not zeroes:
             _tell(

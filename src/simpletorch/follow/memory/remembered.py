@@ -298,6 +298,9 @@ def _again(run: Interpreter, known: _Call, given: _Given) -> Value:
         run.heap.recorders[-1].take(known.met, known.trees)
     if known.reads:
         given.read()
+    for value in given.objects:
+        if type(value) is Tensor:
+            gradients.note_use(run, value)
     names = {v: run.some_size(*v.range) for v in known.made} if known.made else {}
     for place, kind in known.learnt:
         run.heap.learn(given.objects[place].cells, replace(kind, shape=kind.shape.substitute(names)))

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MAKERS",
+    "by_content",
     "cause_of",
     "counted",
     "counts",
@@ -231,7 +232,7 @@ def cause_of(size: Expr) -> Cause:
 
 def counts(short: str) -> bool:
     """Whether sizes of what an operation gives may depend on what its operands hold."""
-    return short in _CHOSEN or short in ("bincount", "__getitem__")
+    return short in _CHOSEN or short in _PLACES or short in ("bincount", "__getitem__")
 
 
 def counted(run: Interpreter, short: str, args: tuple[Value, ...], kwargs: Mapping[str, Value], result: Any) -> Any:
@@ -242,14 +243,24 @@ def counted(run: Interpreter, short: str, args: tuple[Value, ...], kwargs: Mappi
         return _distinct(run, _compared(args[0].type.shape, kwargs.get("dim")), result)
     if short == "__getitem__" and isinstance(result, TensorType) and result.shape.is_exact and _is_sized(args[0]):
         result = replace(result, shape=_at_most(run, args[0].type.shape, args[1], result.shape))
+    if short in _PLACES and isinstance(result, tuple) and _is_sized(args[0]):
+        return _places(run, args[0].type.shape.numel(), result)
     chosen = short in _CHOSEN or (short == "__getitem__" and _has_mask(args[1]))
     if not chosen or not isinstance(result, TensorType) or not result.shape.is_exact or not _is_sized(args[0]):
         return result
-    dims = tuple(_by_content(run, run.some_size(0)) if d is UNKNOWN else d for d in result.shape.dims)
+    dims = tuple(by_content(run, run.some_size(0)) if d is UNKNOWN else d for d in result.shape.dims)
     return replace(result, shape=Shape(dims))
 
 
-def _by_content(run: Interpreter, size: Expr) -> Expr:
+def _places(run: Interpreter, elements: Dim, result: tuple[Any, ...]) -> Any:
+    """Where a condition holds, a tensor for each dim: all of one length, which may be 0."""
+    if not all(isinstance(t, TensorType) and t.shape.items == (UNKNOWN,) for t in result):
+        return result
+    size = by_content(run, run.some_size(0, elements if isinstance(elements, int) else None))
+    return tuple(replace(t, shape=Shape((size,))) for t in result)
+
+
+def by_content(run: Interpreter, size: Expr) -> Expr:
     """A size that says how many elements hold something: there may be few."""
     run.by_content |= variables(size)
     return size
@@ -292,12 +303,13 @@ def _distinct(run: Interpreter, elements: Dim, result: Any) -> Any:
     if not all(isinstance(t, TensorType) and t.shape.is_exact for t in types):
         return result
     most = elements if isinstance(elements, int) else None
-    size = _by_content(run, run.some_size(int(at_least(elements, 1) is True), most))
+    size = by_content(run, run.some_size(int(at_least(elements, 1) is True), most))
     named = tuple(replace(t, shape=Shape(tuple(size if d is UNKNOWN else d for d in t.shape.dims))) for t in types)
     return named if isinstance(result, tuple) else named[0]
 
 
 _DISTINCT: Final = frozenset({"unique", "unique_consecutive"})
+_PLACES: Final = ("where", "nonzero")
 _CHOSEN: Final = _DISTINCT | {"nonzero", "argwhere", "masked_select"}
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
     from simpletorch.follow.scopes import Scope
 
-__all__ = ["is_guard", "is_refusal", "needs", "passed"]
+__all__ = ["depends", "is_guard", "is_refusal", "needs", "passed"]
 
 _ASKED: Final = frozenset((
     *("is_available", "device_count", "is_bf16_supported", "get_device_capability", "is_nccl_available", "is_built"),
@@ -43,6 +43,17 @@ def is_guard(run: Interpreter, test: ast.expr, scope: Scope) -> bool:
     if any(isinstance(o, Instance) and o.cls.qualified in _OPTIONS for o in objects):
         return True
     return any(isinstance(f, Function) and not _named_inside(f.node).isdisjoint(_ASKED) for f in functions)
+
+
+def depends(run: Interpreter, test: ast.expr, scope: Scope) -> bool:
+    """The same, also where a name in the condition was given such a value: ``gpus = args.gpus.split(",")``."""
+    if is_guard(run, test, scope):
+        return True
+    names = {n.id for n in walk(test) if isinstance(n, ast.Name)}
+    if run.tree is None:
+        return False
+    given = [n.value for n in walk(run.tree) if isinstance(n, ast.Assign) and names & set(map(_name, n.targets))]
+    return any(is_guard(run, value, scope) for value in given)
 
 
 def passed(run: Interpreter, test: ast.expr, scope: Scope) -> None:

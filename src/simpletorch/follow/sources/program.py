@@ -18,11 +18,12 @@ from simpletorch.follow.libraries.harmless import is_harmless
 from simpletorch.follow.libraries.pytorch.torch_nn import make_layer_class
 from simpletorch.follow.outcomes import Raise
 from simpletorch.follow.scopes import Scope
-from simpletorch.follow.sources import lazily, texts
+from simpletorch.follow.sources import lazily, mentions, texts
 from simpletorch.follow.sources.installed import is_installed
+from simpletorch.follow.sources.mentions import Mentions
 from simpletorch.follow.sources.packages import Packages
 from simpletorch.follow.sources.stubs import Stubs
-from simpletorch.follow.sources.syntax import code, parse
+from simpletorch.follow.sources.syntax import parse
 from simpletorch.follow.values import MISSING, Class, Instance, List, Namespace, Native, Unknown, Value
 from simpletorch.rules import MODULES, RULES
 from simpletorch.rules.core.dtype import BY_TORCH_NAME
@@ -37,6 +38,7 @@ class Program:
     """The files of one program, and what was imported of them."""
 
     main: Final = "__main__"
+    is_whole = True  # all that it has imported is read
     has_cuda = False  # whether it surely runs on a machine with CUDA, which uses it
 
     def __init__(
@@ -116,12 +118,16 @@ class Program:
             return str(path)
         return str(Path(self.shown).parent / inside)
 
-    def texts(self) -> Iterator[str]:
-        """The code of each file that was imported so far, the program's own first, without comments and strings."""
+    def trees(self) -> Iterator[ast.Module]:
+        """The syntax of each file that was imported so far, the program's own first."""
         for module in self.modules.values():
             tree = None if module.path is None else parse(Path(module.path))
             if tree is not None:
-                yield code(tree, texts.read(Path(str(module.path))))
+                yield tree
+
+    def mentions(self) -> Mentions:
+        """The names in these files."""
+        return mentions.of_all(self.trees())
 
     def load(self, run: Interpreter, name: str) -> Namespace | None:
         """The module of the program's own by its dotted name, None if it has none."""

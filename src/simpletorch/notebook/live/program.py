@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
@@ -31,6 +33,8 @@ class LiveProgram(Program):
     ``text`` is the cell's, ``files`` are those, and the earlier cells, whose functions it has come across.
     """
 
+    is_whole = False
+
     def __init__(self, folder: Path, convert: Callable[[Any], Value]) -> None:
         super().__init__(folder / "cell", (), "cell")
         self._convert = convert
@@ -49,11 +53,12 @@ class LiveProgram(Program):
                 self.modules[name] = made
         return super().load(run, name)
 
-    def texts(self) -> Iterator[str]:
-        """The cell's text, and those of the functions and modules that it has come across."""
-        yield self.text
-        yield from map(text_of, self.files)
-        yield from super().texts()
+    def trees(self) -> Iterator[ast.Module]:
+        """The cell's syntax, and those of the functions and modules that it has come across."""
+        for text in (self.text, *map(text_of, self.files)):
+            with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+                yield ast.parse(text)
+        yield from super().trees()
 
     def builtin(self, run: Interpreter, name: str) -> Value:
         """A name of Python's own, and what IPython adds."""

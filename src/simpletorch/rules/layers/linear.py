@@ -70,10 +70,25 @@ def _hints(input: Shape, wanted: Dim, out: Dim) -> Iterator[str | None]:
 
 
 def _of_samples(size: Dim, wanted: Dim) -> str | None:
-    """A batch that was flattened with the features of its samples."""
+    """A batch that was flattened with the features of its samples, if it was."""
     if not (isinstance(size, int) and isinstance(wanted, int)) or wanted < 2 or size % wanted:
         return None
-    return f"flatten(1) keeps the batch dim, which flatten() doesn't: {size} is {size // wanted} samples of {wanted}"
+    return f"if these are {size // wanted} samples of {wanted}, flatten(1) would have kept the batch dim"
+
+
+def flattened(rule: Linear, input: Shape, before: Shape) -> str | None:
+    """The hint where ``input`` is all of a tensor of this shape in one dim."""
+    features, size, out = (as_dim(v) for v in (rule.in_features, input.dim(0), rule.out_features))
+    if not before.is_exact or before.rank is None or before.rank < 2 or equal(before.numel(), size) is not True:
+        return None
+    own = Shape(before.items[1:]).numel()
+    if equal(own, features) is True:
+        return f"flatten(1) keeps the batch dim, which flatten() doesn't: {size} is {before.dim(0)} samples of {own}"
+    if equal(own, features) is not False or _of_samples(size, features) is None:
+        return None
+    if before.rank == 2:
+        return f"Linear({size}, {out}) would fit"
+    return f"flatten(1) keeps the batch dim, which flatten() doesn't, and Linear({own}, {out}) would fit then"
 
 
 @module("torch.nn.LazyLinear")
@@ -129,4 +144,4 @@ class Bilinear(ModuleRule):
         return {"weight": self._weight(), "bias": flagged(self.bias, parameter(as_dim(self.out_features)))}
 
 
-__all__ = ["Bilinear", "LazyLinear", "Linear"]
+__all__ = ["Bilinear", "LazyLinear", "Linear", "flattened"]

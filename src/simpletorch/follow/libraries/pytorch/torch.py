@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow import branches, files, iteration, layers, tensors
 from simpletorch.follow.libraries import ALIASES, VALUES, jax, library_class, method, model, native
-from simpletorch.follow.marks import devices, gradients, layout, origins, purity, seeds, sparsity, updates
+from simpletorch.follow.marks import devices, gradients, layout, no_tensors, origins, purity, seeds, sparsity, updates
 from simpletorch.follow.numbers import indexes, offsets, sizes
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
@@ -248,7 +248,7 @@ def _tensor(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value])
 
 @native("torch.from_numpy")
 def _from_numpy(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return run.each(args[0], lambda v: shared(sparsity.as_dense(v)))
+    return run.each(args[0], lambda v: no_tensors.check_array(run, v) or shared(sparsity.as_dense(v)))
 
 
 @model("torch.from_dlpack", "torch.utils.dlpack.from_dlpack")
@@ -410,7 +410,7 @@ def _rank(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
 @method(Tensor, "is_inference")
 def _is_inference(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     """Only what is made under ``inference_mode`` is such a tensor."""
-    if any("inference_mode" in text for text in run.program.texts()):
+    if "inference_mode" in run.program.mentions().used:
         return run.derived("is_inference", args[0], None, type="bool")
     return False
 

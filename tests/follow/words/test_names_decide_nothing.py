@@ -1,0 +1,73 @@
+"""A variable's name says nothing of what a program does: what it calls and imports decides."""
+
+from pathlib import Path
+
+import pytest
+
+from simpletorch.follow import follow
+from tests.follow.words.against_torch import HEAD
+
+TRAINS = """class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.d = nn.Linear(3, 2), nn.Dropout(0.5)
+    def forward(self, x):
+        return self.d(self.a(x))
+m = M()
+o = torch.optim.SGD(m.parameters(), lr=0.1)
+ds = torch.utils.data.TensorDataset(torch.zeros(20, 3), torch.zeros(20, dtype=torch.long))
+loader = torch.utils.data.DataLoader(ds, batch_size=5, shuffle=True)
+"""
+LOOP = "for x, y in loader:\n    o.zero_grad()\n    F.cross_entropy(m(x), y).backward()\n"
+COUNTED = "{with_}\n    for x, y in loader:\n        correct = (m(x).argmax(1) == y).sum().item()\n"
+NEVER, TRAINING = "SGD never steps", "M is evaluated in training mode"
+GRAPHS, SEED = "M is evaluated with gradients", "the seed is 0 again in each round"
+
+SAID = {
+    "nsteps = minimized = fit = 3\n" + LOOP: NEVER,
+    "for step, (x, y) in enumerate(loader):\n    o.zero_grad()\n    F.cross_entropy(m(x), y).backward()\n": NEVER,
+    LOOP + "    o.step()\nevaluated = 3\n" + COUNTED.format(with_="with torch.no_grad():"): TRAINING,
+    "jacobian_like = grad_wanted = 3\n" + LOOP + "    o.step()\nm.eval()\n" + COUNTED.format(with_="if True:"): GRAPHS,
+    "get_rng_state_wanted = 3\nfor epoch in range(3):\n    torch.manual_seed(0)\n"
+    + "".join(f"    {line}\n" for line in (LOOP + "    o.step()").splitlines()): SEED,
+}
+RIGHT = (
+    "update = o.step\n" + LOOP + "    update()\n",
+    LOOP + "    getattr(o, 'step')()\n",
+    "import operator\n" + LOOP + "    operator.methodcaller('step')(o)\n",
+    LOOP + "    o.step()\nm.eval()\n" + COUNTED.format(with_="with torch.no_grad():"),
+    LOOP + "    o.step()\nm.train(False)\n" + COUNTED.format(with_="with torch.inference_mode():"),
+    "for epoch in range(3):\n    state = torch.get_rng_state()\n    torch.manual_seed(0)\n"
+    "    torch.set_rng_state(state)\n" + "".join(f"    {line}\n" for line in (LOOP + "    o.step()").splitlines()),
+)
+
+
+def warned(body: str, tmp_path: Path) -> list[str]:
+    (tmp_path / "program.py").write_text(HEAD + TRAINS + body)
+    found = follow(tmp_path / "program.py")
+    return [f.message for f in (*found.errors, *found.warnings, *found.remarks)]
+
+
+@pytest.mark.parametrize("body", SAID)
+def test_what_is_missing_is_said_whatever_variables_are_called(body: str, tmp_path: Path):
+    exec(HEAD + TRAINS + body, {"__name__": "__main__"})
+    found = warned(body, tmp_path)
+    assert len(found) == 1
+    assert found[0].startswith(SAID[body])
+
+
+@pytest.mark.parametrize("body", RIGHT)
+def test_the_call_itself_counts_in_whatever_spelling(body: str, tmp_path: Path):
+    exec(HEAD + TRAINS + body, {"__name__": "__main__"})
+    assert warned(body, tmp_path) == []
+
+
+@pytest.mark.parametrize("name", ["lightning_strikes", "accelerate", "prepare", "device_map", "fabric"])
+def test_a_device_error_is_said_whatever_variables_are_called(name: str, tmp_path: Path):
+    found = warned(f"{name} = 3\nm.cuda()\nm(torch.zeros(5, 3))\n", tmp_path)
+    assert len(found) == 1
+    assert "the layer is on cuda" in found[0]
+
+
+def test_a_library_that_moves_things_hides_it(tmp_path: Path):
+    assert warned("from accelerate import Accelerator\nm.cuda()\nm(torch.zeros(5, 3))\n", tmp_path) == []

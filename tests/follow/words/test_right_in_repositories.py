@@ -1,0 +1,93 @@
+"""Kinds of false findings that repositories showed: places of a condition, hooks of unknown layers, two trainings."""
+
+from pathlib import Path
+
+import pytest
+
+from simpletorch.follow import follow
+from tests.follow.words.against_torch import HEAD, programs, raises
+
+PLACES = r"""
+x = torch.rand(50) > 2
+z = torch.where(x)[0][:10]
+z.shape
+torch.zeros(0).add(z)
+---
+x = torch.rand(50) > 2
+z = torch.where(x)[0][:10]
+n = len(z)
+torch.zeros(0).add(z)
+torch.zeros(0).add(torch.zeros(n))
+---
+x = torch.rand(50) > 2
+z = torch.where(x)[0][:10]
+b, = z.shape
+torch.zeros(0) + torch.zeros(b)
+assert b == 0
+---
+x = torch.unique(torch.zeros(0))
+n, = x.size()
+torch.zeros(0) * x
+torch.zeros(0) * torch.zeros(n)
+---
+x = torch.zeros(4, 3)[torch.zeros(4) > 1][:2]
+n, d = x.shape
+torch.zeros(0, 3) + x
+torch.zeros(0, d) + torch.zeros(n, 1)
+
+"""
+HOOKED = """from some_library import backbone
+class Store:
+    def __init__(self, model, layer):
+        self.model, self.kept = model, []
+        {register}
+    def keep(self, module, input, output):
+        self.kept.append(output)
+    def __call__(self, x):
+        self.kept = []
+        return self.model(x)
+store = Store(backbone, backbone.layers[-1])
+store(torch.zeros(2, 3))
+first = None
+for i in range(1):
+    if i < len(store.kept):
+        first = store.kept[i]
+first.shape
+"""
+TWICE = """net = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 1))
+for p in net.parameters():
+    p.requires_grad = False
+def train(image):
+    optimizer = torch.optim.LBFGS([image])
+    def closure():
+        optimizer.zero_grad()
+        loss = {loss}.sum()
+        loss.backward()
+        return loss
+    optimizer.step(closure)
+train(torch.zeros(5, 3, requires_grad=True))
+train(torch.ones(5, 3, requires_grad=True))
+"""
+
+
+@pytest.mark.parametrize("source", programs(PLACES))
+def test_a_condition_may_hold_nowhere(source: str, tmp_path: Path):
+    assert raises(source, tmp_path / "program.py") is None
+    assert follow(tmp_path / "program.py").errors == ()
+
+
+def found(body: str, tmp_path: Path) -> list[str]:
+    (tmp_path / "program.py").write_text(HEAD + body)
+    said = follow(tmp_path / "program.py")
+    return [f.message for f in (*said.errors, *said.warnings)]
+
+
+def test_an_unknown_layer_calls_its_hook_back(tmp_path: Path):
+    assert found(HOOKED.format(register="layer.register_forward_hook(self.keep)"), tmp_path) == []
+    without = found(HOOKED.format(register="pass"), tmp_path)
+    assert without == ["None has no shape, which a tensor has"]
+
+
+def test_a_second_training_uses_its_own_parameters(tmp_path: Path):
+    exec(HEAD + TWICE.format(loss="net(image)"), {})
+    assert found(TWICE.format(loss="net(image)"), tmp_path) == []
