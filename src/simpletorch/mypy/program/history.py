@@ -36,12 +36,10 @@ from mypy.nodes import (
     TupleExpr,
     Var,
 )
-from mypy.server.subexpr import get_subexpressions
 
 from simpletorch.mypy.names import MODULE_LIST, PARAMETER_LIST, SEQUENTIALS
-from simpletorch.mypy.program.constants import inner_blocks
 from simpletorch.mypy.program.memory import once_a_tree
-from simpletorch.mypy.program.syntax import calls_in
+from simpletorch.mypy.program.syntax import all_of, calls_in, inner_blocks
 
 __all__ = ["History", "display", "history", "history_of_value"]
 
@@ -63,7 +61,6 @@ _READING: Final = frozenset(
         "ParameterList",
     }
 )
-_NAMES: Final = (NameExpr, MemberExpr)
 _CONTAINERS: Final = (*SEQUENTIALS, MODULE_LIST, PARAMETER_LIST)
 
 
@@ -165,8 +162,8 @@ class _Pasts:
     def _lines(self) -> dict[str, list[int]]:
         """Where each name stands."""
         found: dict[str, list[int]] = defaultdict(list)
-        for e in get_subexpressions(self._tree):
-            if isinstance(e, _NAMES):
+        for kind in (NameExpr, MemberExpr):
+            for e in all_of(kind, self._tree):
                 found[e.name].append(e.line)
         return found
 
