@@ -162,9 +162,10 @@ class _Pasts:
     def _lines(self) -> dict[str, list[int]]:
         """Where each name stands."""
         found: dict[str, list[int]] = defaultdict(list)
-        for kind in (NameExpr, MemberExpr):
-            for e in all_of(kind, self._tree):
-                found[e.name].append(e.line)
+        for name in all_of(NameExpr, self._tree):
+            found[name.name].append(name.line)
+        for member in all_of(MemberExpr, self._tree):
+            found[member.name].append(member.line)
         return found
 
     def _mentioning(self, name: str) -> list[tuple[Block | MypyFile, Statement, str]]:
