@@ -1,7 +1,7 @@
 """The reference describes every parameter of the public names, and none that isn't there.
 
-``python -m tests.docs.test_reference`` lists the missing ones. torch and Python describe what they define: a function, a
-constructor, or a method with a parameter of the same name in a base class.
+``python -m tests.docs.test_reference`` lists the missing ones. torch and Python describe what they define: a function,
+a constructor, or a method with a parameter of the same name in a base class.
 """
 
 from __future__ import annotations

@@ -257,10 +257,12 @@ class SimpletorchPlugin(Plugin):
         said = settings(options.config_file)
         self._severities = said.severities
         ask_first()  # removes the follower of an earlier run in this process
-        self._follower = (
-            Follower(said.severities, is_daemon=self._is_daemon, uses_cache=said.cache) if said.follow else None
-        )
         self._reading = Reading()
+        self._follower = (
+            Follower(said.severities, self._reading, is_daemon=self._is_daemon, uses_cache=said.cache)
+            if said.follow
+            else None
+        )
         weigh(said.severities)
 
     def types(self) -> TypeTable:

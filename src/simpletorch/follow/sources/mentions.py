@@ -66,7 +66,7 @@ def of(node: ast.AST) -> Mentions:
             if not named.isdisjoint(_BY_TEXT):
                 attributes |= {a.value for a in one.args if isinstance(a, ast.Constant) and isinstance(a.value, str)}
             if not named.isdisjoint(_SET_BY_TEXT):
-                assigned |= {a.value if isinstance(a, ast.Constant) else "*" for a in one.args[1:2]}
+                assigned |= {str(a.value) if isinstance(a, ast.Constant) else "*" for a in one.args[1:2]}
             for keyword in one.keywords:
                 if keyword.arg is not None:
                     keywords.add(keyword.arg)

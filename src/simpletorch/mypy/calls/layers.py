@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, Final, cast
 
 from mypy.maptype import map_instance_to_supertype
-from mypy.nodes import ARG_NAMED, ARG_POS, Context, Expression, TempNode
+from mypy.nodes import ARG_NAMED, ARG_POS, Context, Expression, MypyFile, TempNode, TypeInfo
 from mypy.plugin import CheckerPluginInterface
 from mypy.subtypes import is_same_type
-from mypy.types import AnyType, Instance, Type, UnpackType, get_proper_type
+from mypy.types import AnyType, Instance, LiteralType, NoneType, TupleType, Type, UnpackType, get_proper_type
 
 from simpletorch.mypy.calls.arguments import nothing_expected
 from simpletorch.mypy.convert.lift import Lifter
 from simpletorch.mypy.convert.place import Place, PlaceLifter
 from simpletorch.mypy.diagnose.report import mistakes
 from simpletorch.mypy.names import public_class
-from simpletorch.mypy.types import TypeTable
+from simpletorch.mypy.program.autocast import autocast_at
+from simpletorch.mypy.program.memory import once_a_tree
+from simpletorch.mypy.types import TypeTable, walk
 from simpletorch.rules import ANYTHING, MODULES, ModuleRule
 from simpletorch.rules.core.registry import field_names
 
@@ -102,6 +104,36 @@ def check_fit(layers: Sequence[Type], places: Sequence[Expression | None], conte
         context: the call that puts them together.
         types: the classes that mypy has loaded.
     """
+    api = context.api
+    known = _fitting(cast(Any, api).tree) if _are_plain(layers) and autocast_at(context.context, api) is None else set()
+    key = (*layers, *(scope for scope in cast(Any, api).scope.stack if isinstance(scope, TypeInfo)))
+    if key in known:
+        return True
+    if not _fit(layers, places, context, types):
+        return False
+    known.add(key)
+    return True
+
+
+@once_a_tree
+def _fitting(_: MypyFile) -> set[tuple[object, ...]]:
+    """Layers that fit each other, with the classes around them, by which the file's conversions of dtypes count."""
+    return set()
+
+
+def _are_plain(layers: Sequence[Type]) -> bool:
+    """Whether all are torch's or einops' own and none has a size with a variable: then they always fit, or never."""
+    parts = [part for layer in layers for part in walk(layer)]
+    return all(isinstance(part, _PLAIN) for part in parts) and all(
+        part.type.fullname.startswith(_OWN) for part in parts if isinstance(part, Instance)
+    )
+
+
+_PLAIN: Final = (AnyType, Instance, LiteralType, NoneType, TupleType, UnpackType)
+_OWN: Final = ("torch.nn.", "einops.layers.", "builtins.", "_simpletorch.")
+
+
+def _fit(layers: Sequence[Type], places: Sequence[Expression | None], context: Place, types: TypeTable) -> bool:
     api, lifter = context.api, PlaceLifter(types, context.api, context.context.line)
     given = types.any_tensor()
     source: _Source | None = None

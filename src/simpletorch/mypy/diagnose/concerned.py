@@ -208,10 +208,13 @@ def _by_line(statements: Sequence[Statement]) -> Mapping[int, list[Statement | E
         found[s.line].append(s)
         for e in expressions_of(s):
             found[e.line].append(e)
-            for line in {given.line for given in _parts(e)}:
-                if line != e.line:
+            if type(e) in _HOLDS:
+                for line in {given.line for given in _parts(e)} - {e.line}:
                     found[line].append(e)
     return found
+
+
+_HOLDS: Final = frozenset({CallExpr, DictExpr, ListExpr})
 
 
 def _parts(e: Expression) -> Iterable[Expression]:

@@ -68,8 +68,10 @@ class _Known:
 class Follower:
     """Follows each file once for each time that mypy reads it."""
 
-    def __init__(self, severities: Mapping[str, Severity], *, is_daemon: bool = False, uses_cache: bool = True) -> None:
-        self._severities = severities
+    def __init__(
+        self, severities: Mapping[str, Severity], reading: Reading, *, is_daemon: bool = False, uses_cache: bool = True
+    ) -> None:
+        self._severities, self._reading = severities, reading
         self._is_daemon, self._uses_cache = is_daemon, uses_cache
         self._known: dict[str, _Known] = {}
         self._followed: dict[str, list[Statement]] = {}
@@ -90,12 +92,16 @@ class Follower:
         self._followed[path] = tree.defs
         self._said.pop(path, None)
         self._errors = errors
-        kind = followed_as(path) if _is_the_users(tree, errors, path) else None
+        kind = self._kind(path) if _is_the_users(tree, errors, path) else None
         if kind is not None:
             first = [f for f in self._found(path, kind) if not _has_cause(errors, f)]
             found = [_Said(f, _say(f, errors, path)) for f in first]
             self._said[path] = [s for s in found if s.infos]
             self._ignored[path] = [use for s in found if not s.infos for use in _uses(errors, path, s.finding)]
+
+    def _kind(self, path: str) -> Kind | None:
+        """The daemon outlives what is known of a file; in any other run it stays what it is."""
+        return followed_as(path) if self._is_daemon else self._reading.kind(path)
 
     def _found(self, path: str, kind: Kind) -> Sequence[Finding]:
         """The findings in a file. The daemon reads each file with errors again for each edit of any other."""

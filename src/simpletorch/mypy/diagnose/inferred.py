@@ -35,9 +35,8 @@ from mypy.types import Instance, NoneType, Type, TypeAliasType, UnionType, get_p
 
 from simpletorch.mypy.convert.lift import is_module, is_tensor
 from simpletorch.mypy.names import DICTS, DISTRIBUTIONS, LISTS, MODULE, SEQUENTIALS
-from simpletorch.mypy.program.constants import inner_blocks
 from simpletorch.mypy.program.memory import once_a_tree
-from simpletorch.mypy.program.syntax import all_statements
+from simpletorch.mypy.program.syntax import all_statements, inner_blocks
 from simpletorch.mypy.types import TypeTable, any_type
 
 __all__ = ["is_unsettled", "put", "unite_modules", "widen", "widen_place"]

@@ -65,9 +65,8 @@ from simpletorch.mypy.convert.lift import is_module, is_tensor
 from simpletorch.mypy.diagnose.concerned import CONCERNED, at_line
 from simpletorch.mypy.diagnose.inferred import widen
 from simpletorch.mypy.names import DICTS, LISTS, MODULE, OUR_MODULE, SEQUENTIALS, SIZE
-from simpletorch.mypy.program.constants import inner_blocks
 from simpletorch.mypy.program.memory import once_a_tree
-from simpletorch.mypy.program.syntax import all_statements, expressions_in, expressions_of
+from simpletorch.mypy.program.syntax import all_statements, expressions_in, expressions_of, inner_blocks
 from simpletorch.mypy.types import TypeTable, walk
 
 __all__ = ["is_ours_to_cause"]

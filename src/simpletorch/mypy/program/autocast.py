@@ -46,6 +46,7 @@ def _spans(tree: MypyFile) -> tuple[tuple[int, int, object], ...]:
     return tuple(
         (first, last, _made(call))
         for s in all_statements(tree)
+        if type(s) in (WithStmt, Decorator)
         for first, last, expressions in _regions(s)
         for call in expressions
         if isinstance(call, CallExpr) and _name(call.callee) == "autocast"

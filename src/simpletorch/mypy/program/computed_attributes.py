@@ -21,7 +21,7 @@ __all__ = ["attribute", "note_computed_names"]
 
 _METADATA: Final = "simpletorch.dynamic"
 _OPEN: Final = (MODULE, OUR_MODULE, *SEQUENTIALS, *DICTS, "torch.fx.graph_module.GraphModule")
-_REGISTER: Final = ("add_module", "register_module", "register_buffer", "register_parameter", "__setattr__")
+_REGISTER: Final = frozenset(("add_module", "register_module", "register_buffer", "register_parameter", "__setattr__"))
 
 
 def note_computed_names(definition: ClassDef) -> None:
@@ -32,12 +32,11 @@ def note_computed_names(definition: ClassDef) -> None:
 
 
 def _sets_computed_name(call: CallExpr) -> bool:
-    match call:
-        case CallExpr(callee=NameExpr(name="setattr")):
-            return True
-        case CallExpr(callee=MemberExpr(name=name), args=[first, *_]):
-            return name in _REGISTER and not isinstance(first, StrExpr)
-    return False
+    callee = call.callee
+    if isinstance(callee, NameExpr):
+        return callee.name == "setattr"
+    is_registration = isinstance(callee, MemberExpr) and callee.name in _REGISTER and bool(call.args)
+    return is_registration and not isinstance(call.args[0], StrExpr)
 
 
 def attribute(name: str, context: AttributeContext, found: Type) -> Type:

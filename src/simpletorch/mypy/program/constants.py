@@ -7,29 +7,25 @@ mypy forgets the literal when it infers ``int`` for the variable. Names of modul
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Final
 
 from mypy.nodes import (
     FUNC_NO_INFO,
     VAR_NO_INFO,
     AssignmentExpr,
     AssignmentStmt,
-    Block,
-    ClassDef,
     Decorator,
     DelStmt,
     Expression,
     ForStmt,
     FuncDef,
-    IfStmt,
     ListExpr,
     MatchStmt,
     MemberExpr,
     MypyFile,
     NameExpr,
     OperatorAssignmentStmt,
-    OverloadedFuncDef,
     RefExpr,
     StarExpr,
     Statement,
@@ -37,15 +33,15 @@ from mypy.nodes import (
     TupleExpr,
     TypeInfo,
     Var,
-    WhileStmt,
     WithStmt,
 )
 from mypy.server.subexpr import get_subexpressions
 from mypy.traverser import all_name_and_member_expressions
 
 from simpletorch.mypy.program.memory import once_a_tree
+from simpletorch.mypy.program.syntax import all_of, all_statements
 
-__all__ = ["constant", "inner_blocks", "is_bound_once"]
+__all__ = ["constant", "is_bound_once"]
 
 
 def constant(name: NameExpr | MemberExpr, tree: MypyFile) -> Expression | None:
@@ -86,41 +82,44 @@ def _is_field(variable: Var) -> bool:
 
 
 def _all_bindings(tree: MypyFile) -> Iterator[tuple[Var | str, Expression | None]]:
-    yield from _bindings(tree.defs)
-    for e in get_subexpressions(tree):
-        if type(e) is AssignmentExpr:
-            yield from _targets(e.target, e.value)
-
-
-def _bindings(statements: Iterable[Statement]) -> Iterator[tuple[Var | str, Expression | None]]:
     """Every place where a variable gets a value; the value is None where it is not one expression.
 
     An attribute (``x.width = 5``) is told by its name.
     """
-    for s in statements:
-        match s:
-            case AssignmentStmt(lvalues=lvalues, rvalue=rvalue):
-                for target in lvalues:
-                    yield from _targets(target, rvalue)
-            case OperatorAssignmentStmt(lvalue=target) | ForStmt(index=target) | DelStmt(expr=target):
-                yield from _targets(target, None)
-            case WithStmt(target=targets):
-                for target in targets:
-                    if target is not None:
-                        yield from _targets(target, None)
-            case TryStmt(vars=caught):
-                for name in caught:
-                    if name is not None:
-                        yield from _targets(name, None)
-            case MatchStmt(patterns=patterns):
-                for pattern in patterns:
-                    for e in get_subexpressions(pattern):  # of these only what is captured is a variable
-                        yield from _targets(e, None)
-            case FuncDef(arguments=arguments) | Decorator(func=FuncDef(arguments=arguments)):
-                for argument in arguments:
-                    yield argument.variable, None
-        for block in inner_blocks(s):
-            yield from _bindings(block.body)
+    for s in all_statements(tree):
+        if type(s) is AssignmentStmt:  # most are
+            for target in s.lvalues:
+                yield from _targets(target, s.rvalue)
+        elif type(s) in _BINDING:
+            yield from _bindings(s)
+    for e in all_of(AssignmentExpr, tree):
+        yield from _targets(e.target, e.value)
+
+
+def _bindings(s: Statement) -> Iterator[tuple[Var | str, Expression | None]]:
+    match s:
+        case OperatorAssignmentStmt(lvalue=target) | ForStmt(index=target) | DelStmt(expr=target):
+            yield from _targets(target, None)
+        case WithStmt(target=targets):
+            for target in targets:
+                if target is not None:
+                    yield from _targets(target, None)
+        case TryStmt(vars=caught):
+            for name in caught:
+                if name is not None:
+                    yield from _targets(name, None)
+        case MatchStmt(patterns=patterns):
+            for pattern in patterns:
+                for e in get_subexpressions(pattern):  # of these only what is captured is a variable
+                    yield from _targets(e, None)
+        case FuncDef(arguments=arguments) | Decorator(func=FuncDef(arguments=arguments)):
+            for argument in arguments:
+                yield argument.variable, None
+
+
+_BINDING: Final = frozenset(
+    {Decorator, DelStmt, ForStmt, FuncDef, MatchStmt, OperatorAssignmentStmt, TryStmt, WithStmt}
+)
 
 
 def _targets(target: Expression, value: Expression | None) -> Iterator[tuple[Var | str, Expression | None]]:
@@ -133,26 +132,3 @@ def _targets(target: Expression, value: Expression | None) -> Iterator[tuple[Var
         names, members = all_name_and_member_expressions(target)
         for inner in (*names, *members):
             yield from _targets(inner, None)
-
-
-def inner_blocks(statement: Statement) -> list[Block]:
-    """The blocks of statements inside a statement."""
-    blocks = _BLOCKS.get(type(statement))
-    return [] if blocks is None else [block for block in blocks(statement) if block is not None]
-
-
-_BLOCKS: Final[Mapping[type[Statement], Callable[[Any], Sequence[Block | None]]]] = {
-    ClassDef: lambda s: (s.defs,),
-    Decorator: lambda s: (s.func.body,),
-    ForStmt: lambda s: (s.body, s.else_body),
-    FuncDef: lambda s: (s.body,),
-    IfStmt: lambda s: (*s.body, s.else_body),
-    MatchStmt: lambda s: s.bodies,
-    OverloadedFuncDef: lambda s: [
-        block for item in (*s.items, s.impl) if item is not None for block in inner_blocks(item)
-    ],
-    TryStmt: lambda s: (s.body, *s.handlers, s.else_body, s.finally_body),
-    WhileStmt: lambda s: (s.body, s.else_body),
-    WithStmt: lambda s: (s.body,),
-}
-"""By the class of a statement; one that isn't here has none."""

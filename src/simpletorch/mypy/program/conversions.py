@@ -26,7 +26,7 @@ from mypy.plugin import CheckerPluginInterface
 
 from simpletorch.mypy.program.constants import constant
 from simpletorch.mypy.program.memory import once_a_tree
-from simpletorch.mypy.program.syntax import calls_in
+from simpletorch.mypy.program.syntax import all_of
 from simpletorch.rules import ANYTHING, ModuleRule
 from simpletorch.rules.core.dtype import BY_TORCH_NAME
 
@@ -71,7 +71,7 @@ def _conversions(tree: MypyFile) -> tuple[Converted, Converted]:
     """The objects that the file converts to another dtype, and to another device; ``None`` stands for everything."""
     by_dtype: set[SymbolNode | str | None] = set()
     by_device: set[SymbolNode | str | None] = set()
-    for call in calls_in(tree.defs):
+    for call in all_of(CallExpr, tree):
         if not isinstance(call.callee, NameExpr | MemberExpr):
             continue
         name = call.callee.name

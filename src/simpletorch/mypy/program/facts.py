@@ -45,8 +45,9 @@ from mypy.plugin import CheckerPluginInterface
 from mypy.types import Type
 
 from simpletorch.mypy.names import SAME_ITEMS
-from simpletorch.mypy.program.constants import constant, inner_blocks
+from simpletorch.mypy.program.constants import constant
 from simpletorch.mypy.program.memory import once_a_tree
+from simpletorch.mypy.program.syntax import inner_blocks
 from simpletorch.rules.core.values import TensorType
 from simpletorch.shapes import Dim, Expr, Var, exactly, is_compound, substitute, var, variables
 

@@ -36,12 +36,10 @@ from mypy.nodes import (
     TupleExpr,
     Var,
 )
-from mypy.server.subexpr import get_subexpressions
 
 from simpletorch.mypy.names import MODULE_LIST, PARAMETER_LIST, SEQUENTIALS
-from simpletorch.mypy.program.constants import inner_blocks
 from simpletorch.mypy.program.memory import once_a_tree
-from simpletorch.mypy.program.syntax import calls_in
+from simpletorch.mypy.program.syntax import all_of, calls_in, inner_blocks
 
 __all__ = ["History", "display", "history", "history_of_value"]
 
@@ -63,7 +61,6 @@ _READING: Final = frozenset(
         "ParameterList",
     }
 )
-_NAMES: Final = (NameExpr, MemberExpr)
 _CONTAINERS: Final = (*SEQUENTIALS, MODULE_LIST, PARAMETER_LIST)
 
 
@@ -165,9 +162,10 @@ class _Pasts:
     def _lines(self) -> dict[str, list[int]]:
         """Where each name stands."""
         found: dict[str, list[int]] = defaultdict(list)
-        for e in get_subexpressions(self._tree):
-            if isinstance(e, _NAMES):
-                found[e.name].append(e.line)
+        for name in all_of(NameExpr, self._tree):
+            found[name.name].append(name.line)
+        for member in all_of(MemberExpr, self._tree):
+            found[member.name].append(member.line)
         return found
 
     def _mentioning(self, name: str) -> list[tuple[Block | MypyFile, Statement, str]]:

@@ -13,7 +13,7 @@ import re
 import sys
 from typing import Final, NamedTuple, final
 
-from simpletorch._programs import followed_as, text_of
+from simpletorch._programs import Kind, followed_as, text_of
 
 __all__ = ["Reading"]
 
@@ -40,13 +40,20 @@ class Reading:
     def __init__(self) -> None:
         self._files: dict[str, _File | None] = {}
         self._modules: dict[str, list[str]] = {}
+        self._kinds: dict[str, Kind | None] = {}
+
+    def kind(self, path: str) -> Kind | None:
+        """How a file is followed; None if it isn't."""
+        if path not in self._kinds:
+            self._kinds[path] = followed_as(path)
+        return self._kinds[path]
 
     def by(self, path: str) -> str | None:
         """A digest of the program's own modules that a file imports, these import, and so on; "" if it is no program.
 
         None for a file that isn't followed.
         """
-        kind = followed_as(path)
+        kind = self.kind(path)
         if kind != "program":
             return None if kind is None else ""
         folder = os.path.dirname(path)

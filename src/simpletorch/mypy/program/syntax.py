@@ -6,10 +6,12 @@ fifteenth of the time that it would take here.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeVar, cast
 
 from mypy.nodes import (
+    Block,
     CallExpr,
     ClassDef,
     Decorator,
@@ -27,10 +29,19 @@ from mypy.nodes import (
 )
 from mypy.server.subexpr import get_subexpressions
 
-from simpletorch.mypy.program.constants import inner_blocks
 from simpletorch.mypy.program.memory import once_a_tree
 
-__all__ = ["all_statements", "calls_in", "expressions_in", "expressions_of", "statements_in"]
+__all__ = [
+    "all_of",
+    "all_statements",
+    "calls_in",
+    "expressions_in",
+    "expressions_of",
+    "inner_blocks",
+    "statements_in",
+]
+
+E = TypeVar("E", bound=Expression)
 
 
 def statements_in(statements: Iterable[Statement]) -> Iterator[Statement]:
@@ -47,6 +58,19 @@ def statements_in(statements: Iterable[Statement]) -> Iterator[Statement]:
 def all_statements(tree: MypyFile) -> tuple[Statement, ...]:
     """Every statement of a file, in order."""
     return tuple(statements_in(tree.defs))
+
+
+def all_of(kind: type[E], tree: MypyFile) -> Sequence[E]:
+    """Every expression of a file that is of a class, in order; none of a class derived from it."""
+    return cast(Sequence[E], _by_class(tree).get(kind, ()))
+
+
+@once_a_tree
+def _by_class(tree: MypyFile) -> Mapping[type[Expression], Sequence[Expression]]:
+    found: dict[type[Expression], list[Expression]] = defaultdict(list)
+    for e in get_subexpressions(tree):
+        found[type(e)].append(e)
+    return found
 
 
 def calls_in(statements: Iterable[Statement]) -> Iterator[CallExpr]:
@@ -80,3 +104,26 @@ _HEADS: Final[Mapping[type[Statement], Callable[[Any], Sequence[Expression]]]] =
     **dict.fromkeys((ClassDef, Decorator, FuncDef, MatchStmt, OverloadedFuncDef, TryStmt), _nothing),
 }
 """What a statement that holds others begins with."""
+
+
+def inner_blocks(statement: Statement) -> list[Block]:
+    """The blocks of statements inside a statement."""
+    blocks = _BLOCKS.get(type(statement))
+    return [] if blocks is None else [block for block in blocks(statement) if block is not None]
+
+
+_BLOCKS: Final[Mapping[type[Statement], Callable[[Any], Sequence[Block | None]]]] = {
+    ClassDef: lambda s: (s.defs,),
+    Decorator: lambda s: (s.func.body,),
+    ForStmt: lambda s: (s.body, s.else_body),
+    FuncDef: lambda s: (s.body,),
+    IfStmt: lambda s: (*s.body, s.else_body),
+    MatchStmt: lambda s: s.bodies,
+    OverloadedFuncDef: lambda s: [
+        block for item in (*s.items, s.impl) if item is not None for block in inner_blocks(item)
+    ],
+    TryStmt: lambda s: (s.body, *s.handlers, s.else_body, s.finally_body),
+    WhileStmt: lambda s: (s.body, s.else_body),
+    WithStmt: lambda s: (s.body,),
+}
+"""By the class of a statement; one that isn't here has none."""
