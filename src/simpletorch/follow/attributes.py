@@ -12,7 +12,7 @@ from simpletorch.follow.libraries.pytorch import sparse
 from simpletorch.follow.marks import devices, gradients, layout, modules, origins, purity, sparsity, updates
 from simpletorch.follow.memory import stand_ins
 from simpletorch.follow.memory.remembered import note, note_name
-from simpletorch.follow.model import descriptors, generators, kinds, metaclasses
+from simpletorch.follow.model import descriptors, iterators, kinds, metaclasses
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
     MISSING,
@@ -94,7 +94,7 @@ def is_there(value: Value, name: str, found: Value) -> bool:
         return type(found) is not Unknown or name in value.cells or value.cls.find(name) is not None
     if isinstance(found, BoundNative):
         if isinstance(value, Iterator):
-            return name == "__next__" or isinstance(value.lazy, generators.Steps)
+            return name == "__next__" or (isinstance(value.lazy, iterators.Lazy) and value.lazy.is_generator)
         return name in METHODS.get(type(value), {}) or kinds.has_attribute(value, name) is True
     return type(found) is not Unknown
 

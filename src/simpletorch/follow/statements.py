@@ -172,7 +172,7 @@ def _is_about_shapes(test: ast.expr) -> bool:
 def _is_about_known_values(run: Interpreter, test: ast.expr, scope: Scope) -> bool:
     """Whether it compares lengths, classes or what shapes gave, and is surely reached as the program stands.
 
-    In a branch, or in a function that nobody calls, an assertion that fails shows rather that nobody gets there.
+    An assertion that fails in a branch, or in a function without a caller, shows that the program never gets there.
     """
     if not run.surely_gets_here or run.questions:
         return False

@@ -1,4 +1,4 @@
-"""What stands where a tensor is due, and is none: a tuple of results, a list, None, a number, an array, an object."""
+"""Values where a tensor is due: a tuple of results, a list, None, a number, an array, an object."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def check(run: Interpreter, name: str, places: Places, args: tuple[Value, ...]) 
 
 
 def _ask(what: str | ModuleRule, args: tuple[Value, ...], at: int, one: TensorType) -> Any:
-    """What an operation or a layer says of this tensor as its argument ``at``."""
+    """The answer of an operation or a layer to this tensor as its argument ``at``."""
     given = [a.type if isinstance(a, Tensor) else a for a in args]
     given[at] = one
     return infer(what, given) if isinstance(what, str) else infer_module(what, given)

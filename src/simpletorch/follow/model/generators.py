@@ -86,6 +86,8 @@ class Steps(iterators.Lazy):
         whole: follows the body as a whole, and gives an iterator of what it yields.
     """
 
+    is_generator = True
+
     def __init__(self, run: Interpreter, function: Function, scope: Scope, whole: Callable[[], Value]) -> None:
         super().__init__(whole, self._next, minds=True)
         self.run, self.function, self.scope = run, function, scope

@@ -70,6 +70,8 @@ class Lazy:
         again: gives one like it, that has given so many items; None where computing them anew makes a difference.
     """
 
+    is_generator = False
+
     def __init__(
         self,
         whole: Callable[[], Value],
