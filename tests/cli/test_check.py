@@ -267,7 +267,7 @@ def test_wrong_usage_is_exit_code_2(capsys):
     with pytest.raises(SystemExit) as caught:
         main(["env", "--", "--strict"])
     assert caught.value.code == 2
-    assert "only check takes them" in capsys.readouterr().err
+    assert "it takes no arguments after --" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -131,7 +131,7 @@ def test_the_page_is_up_to_date(said: dict[str, Said]):
 def test_the_readme_has_the_numbers_of_the_page(said: dict[str, Said]):
     readme = (PAGE.parents[1] / "README.md").read_text()
     found = sum(bool(one.before) for one in said.values())
-    assert f"[{len(MISTAKES)} mistakes of newcomers](docs/mistakes.md) it finds {found} before" in readme
+    assert f"It finds {found} of [{len(MISTAKES)} mistakes of newcomers](docs/mistakes.md) before the" in readme
 
 
 def page(said: dict[str, Said]) -> str:

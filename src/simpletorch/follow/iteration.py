@@ -35,6 +35,7 @@ __all__ = [
     "asynchronous",
     "check",
     "common_length",
+    "in_some_order",
     "item",
     "items",
     "iterator",
@@ -60,7 +61,8 @@ def items(run: Interpreter, value: Value) -> tuple[Value, ...] | None:
         certain = value.rest is MISSING and not any(branches.may_be_missing(run, v) for v in value.cells.values())
         return tuple(value.cells) if certain else None
     if isinstance(value, Set):
-        return None if value.open else _in_order(run, tuple(value.cells))
+        members = tuple(value.cells)
+        return None if value.open else tuple(set(members)) if all(type(v) is int for v in members) else members
     if isinstance(value, str | bytes | frozenset):
         return tuple(value) if len(value) <= _MOST_ITEMS else None
     if isinstance(value, range):
@@ -81,16 +83,15 @@ def items(run: Interpreter, value: Value) -> tuple[Value, ...] | None:
     return None
 
 
-def _in_order(run: Interpreter, members: tuple[Value, ...]) -> tuple[Value, ...]:
-    """The members of a set as Python goes over them: that of two texts depends on the process."""
-    if len(members) < 2:
-        return members
-    if all(type(v) is int for v in members):
-        return tuple(set(members))
-    if len(members) > 2:
-        return members  # of no more is each order followed
-    first = run.derived("the order of a set", members, None)
-    return Choice(first, *members), Choice(first, *reversed(members))
+def in_some_order(run: Interpreter, value: Value, found: tuple[Value, ...]) -> tuple[Value, ...]:
+    """The items of a collection as a list of them has them: of two texts in a set, either may be the first.
+
+    Of more texts, and in a loop, the order of the program's text is kept.
+    """
+    if not isinstance(run.resolve(value), Set | frozenset) or len(found) != 2 or all(type(v) is int for v in found):
+        return found
+    first = run.derived("the order of a set", found, None)
+    return Choice(first, *found), Choice(first, *reversed(found))
 
 
 def _collection(value: Value) -> Value:

@@ -250,7 +250,8 @@ def ask(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[str, 
             break
     for a in args:
         if type(a) is Tensor and a.array:
-            places = _operation(name).places if name in RULES else None
+            is_numpys = name.startswith("Tensor.") and type(args[0]) is Tensor and args[0].array
+            places = _operation(name).places if name in RULES and not is_numpys else None
             if places is not None and (refused := no_tensors.check(run, name, places, args)) is not None:
                 return refused
             return run.program.array_operation(run, name, args, kwargs)

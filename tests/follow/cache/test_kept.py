@@ -76,7 +76,7 @@ def test_all_that_surfaces_print_is_kept():
     assert kept.shown["net.py", 14]["y"] == ("Float32[3, 5]", "Float32[11, 5]")
     assert kept.shown["net.py", 10]["pair"] == ("(Float32[3, 7], Float32[7, 3])", "(Float32[11, 7], Float32[7, 11])")
     assert kept.reasons["net.py", 16]
-    assert kept.coverage == (1, 2)
+    assert kept.coverage == (1, 1)
     assert kept == Told.of(follow("net.py"))
     found, fresh = kept.errors[0], follow("net.py").errors[0]
     assert (found.passed, found.entry, found.is_certain) == (fresh.passed, fresh.entry, fresh.is_certain)

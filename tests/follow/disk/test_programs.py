@@ -63,7 +63,7 @@ def test_sizes_of_data(folder, source, expected):
 UNKNOWN = {
     "in its folder": "import numpy as np, tool\ntool.fill('.')\nreveal_type(np.load('x.npy').shape)",
     "by its whole path": "import numpy as np, tool\ntool.do('HERE/x.npy')\nreveal_type(np.load('x.npy').shape)",
-    "written before": "import numpy as np\nnp.save('x.npy', make())\nreveal_type(np.load('x.npy').shape)",
+    "written before": "import numpy as np, tool\nnp.save('x.npy', tool.make())\nreveal_type(np.load('x.npy').shape)",
     "written to some path": "import numpy as np, sys\nnp.save(sys.argv[1], 1)\nreveal_type(np.load('x.npy').shape)",
     "given to unknown code": "import numpy as np, tool\ntool.convert('./x.npy')\nreveal_type(np.load('x.npy').shape)",
     "another program": "import numpy as np, os\nos.system('make')\nreveal_type(np.load('x.npy').shape)",

@@ -54,6 +54,7 @@ __all__ = [
     "is_bare",
     "is_layer_of_torchs",
     "is_misspelt",
+    "is_of_mistake",
     "is_of_torchs_own",
     "is_without",
     "knows_all",
@@ -330,6 +331,11 @@ def check_options(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs:
     return True
 
 
+def is_of_mistake(value: Instance) -> bool:
+    """Whether a finding about its class, or about how it was made, is told already."""
+    return bool(value.state.get("open")) or _TOLD in value.cls.metadata
+
+
 def check_operands(run: Interpreter, name: str, args: tuple[Value, ...]) -> Unknown | None:
     """A module or a class of modules in the place of an operation's tensor: what is said, None where it is none."""
     value = args[0]
@@ -345,7 +351,7 @@ def check_operands(run: Interpreter, name: str, args: tuple[Value, ...]) -> Unkn
 
 
 def _takes_no_operator(value: Instance) -> bool:
-    if not value.cls.is_a(MODULE) or not _is_plain(value.cls) or value.state.get("open"):
+    if not value.cls.is_a(MODULE) or not _is_plain(value.cls) or is_of_mistake(value):
         return False
     return not any(value.cls.find(n) for n in ("__torch_function__", "__array__", "__add__", "__iter__", "__getitem__"))
 

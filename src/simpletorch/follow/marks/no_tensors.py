@@ -132,7 +132,7 @@ def _is_no_tensor(value: Instance, name: str) -> bool:
     if isinstance(value.native, Packed):
         return True
     cls = value.cls
-    if cls.unknown_base is not None or any("metaclass" in c.metadata for c in cls.mro):
+    if cls.unknown_base is not None or any("metaclass" in c.metadata for c in cls.mro) or modules.is_of_mistake(value):
         return False
     return all(map(_is_known, cls.mro)) and not any(cls.find(n) for n in (*_WITHOUT, name)) and name not in value.cells
 

@@ -154,7 +154,7 @@ def _sequence(run: Interpreter, args: tuple[Value, ...]) -> tuple[Value, ...] | 
 
 def _make_list(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     found = _sequence(run, args)
-    return List(found) if isinstance(found, tuple) else found
+    return List(iteration.in_some_order(run, args[0], found) if args else found) if isinstance(found, tuple) else found
 
 
 def _make_tuple(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
@@ -163,7 +163,7 @@ def _make_tuple(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: d
     found = _sequence(run, args)
     if isinstance(found, List):
         return as_tuple(found) if found.items is None else found.items
-    return found
+    return iteration.in_some_order(run, args[0], found) if args and isinstance(found, tuple) else found
 
 
 def _make_set(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:

@@ -41,7 +41,7 @@ def _known(run: Interpreter, given: Iterable[Value], otherwise: Callable[[], Val
 def _chain(run: Interpreter, *iterables: Value) -> Value:
     sources = tuple(iteration.asked(run, iteration.check(run, a)) for a in iterables)
     if not all(iterators.is_simple(run, s) for s in sources):
-        return _chain_whole(run, iterables)
+        return _chain_whole(run, iterables, _rows(run, iterables))
     asked: list[Value] = []
     at = Dict({"number": 0})
 
@@ -58,8 +58,9 @@ def _chain(run: Interpreter, *iterables: Value) -> Value:
     lengths: list[int] = []  # as they were when all items were taken
 
     def whole() -> Value:
-        lengths[:] = [len(run.items(s) or ()) for s in sources]
-        return _chain_whole(run, sources)
+        rows = _rows(run, sources)  # once: an iterator has its items for one who asks
+        lengths[:] = [] if rows is None else map(len, rows)
+        return _chain_whole(run, sources, rows)
 
     def again(given: int) -> Value:
         number = 0
@@ -72,8 +73,7 @@ def _chain(run: Interpreter, *iterables: Value) -> Value:
     return iterators.lazily(made)
 
 
-def _chain_whole(run: Interpreter, sources: tuple[Value, ...]) -> Value:
-    rows = _rows(run, sources)
+def _chain_whole(run: Interpreter, sources: tuple[Value, ...], rows: list[tuple[Value, ...]] | None) -> Value:
     if rows is not None:
         return Iterator(tuple(itertools.chain(*rows)))
     return Iterator(None, branches.common_item(_each(run, a) for a in sources if run.items(a) != ()))
