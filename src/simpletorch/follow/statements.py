@@ -84,7 +84,7 @@ def _goes_on(run: Interpreter, node: ast.stmt, error: Raised) -> bool:
 def _without(run: Interpreter, node: ast.stmt, scope: Scope, reason: str) -> Done:
     """Go on behind a statement that wasn't followed to its end: it may have changed what it names."""
     unmodelled.happens(run, node, scope, reason)
-    return None
+    return Return(run.unknown(reason)) if isinstance(node, ast.Return) else None
 
 
 def _unmodelled(run: Interpreter, node: ast.stmt, scope: Scope) -> Done:

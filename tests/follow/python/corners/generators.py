@@ -338,3 +338,18 @@ def f():
 g = f()
 a = next(g)
 n = 3 if g.gi_frame is not None else 5
+# == a chain of generators
+from itertools import chain
+def sizes(**given):
+    for name, value in given.items():
+        if value < 7:
+            yield name
+def halves(n):
+    if n % 2:
+        yield "odd"
+found = list(chain(sizes(a=3, b=5, c=11), halves(13), halves(2)))
+n = len(found)
+first, *rest = found
+taken = chain(halves(3), halves(5))
+m = next(taken)
+q = list(taken)

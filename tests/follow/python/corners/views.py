@@ -193,3 +193,12 @@ try:
     m = 2
 except TypeError:
     m = 3
+# == sets of two texts
+names = {"width", "depth"}
+n = "width" in names
+m = sorted(names)
+given = {key: value for key, value in {"width": 7, "x": 3}.items() if key in names}
+def f(width, depth=5):
+    return width + depth
+q = f(**given)
+r = all(name in names for name in ("width", "depth"))
