@@ -9,7 +9,7 @@ from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch import _outside as outside
 from simpletorch._settings import SettingError, settings
@@ -33,43 +33,37 @@ __all__ = [
 
 def has_module(name: str) -> bool:
     """Whether a module of this dotted name is there. Nothing is imported for it."""
-    found = _has_module(name)
-    outside.note("module", name, found)
+    found: bool = _look("module", name)
     return found
 
 
 def has_member(module: str, name: str) -> bool:
     """Whether ``from module import name`` may work: not where the module's source doesn't speak of the name."""
-    found = _has_member(module, name)
-    outside.note("member", f"{module}:{name}", found)
+    found: bool = _look("member", f"{module}:{name}")
     return found
 
 
 def is_installed(name: str, project: Path | None) -> bool:
     """Whether a top-level module is there without the project's own folder on the search path."""
-    found = _is_installed(name, project)
-    outside.note("installed", f"{name}:{project or ''}", found)
+    found: bool = _look("installed", f"{name}:{project or ''}")
     return found
 
 
 def is_library(name: str) -> bool:
     """Whether a top-level module lies where packages are installed, and may be imported by us."""
-    found = _is_library(name)
-    outside.note("library", name, found)
+    found: bool = _look("library", name)
     return found
 
 
 def source_of(name: str) -> str | None:
     """The file, or the folder without one, of an installed library's module."""
-    found = _source_of(name)
-    outside.note("source", name, found)
+    found: str | None = _look("source", name)
     return found
 
 
 def is_followed(package: str, folder: str) -> bool:
     """Whether an installed package uses torch, and the settings of a folder let it be followed."""
-    found = _is_followed(package, folder)
-    outside.note("followed", f"{package}:{folder}", found)
+    found: bool = _look("followed", f"{package}:{folder}")
     return found
 
 
@@ -182,8 +176,7 @@ GROUP: Final = "simpletorch.models"
 
 def folders_of_stubs(folder: str) -> list[str]:
     """The folders of stubs that the settings of a folder name."""
-    found = _folders_of_stubs(folder)
-    outside.note("folders of stubs", folder, found)
+    found: list[str] = _look("folders of stubs", folder)
     return found
 
 
@@ -196,8 +189,7 @@ def _folders_of_stubs(folder: str) -> list[str]:
 
 def stubs_of(package: str) -> str | None:
     """The folder or file with the stubs that an installed distribution has for a package."""
-    found = _stubs_of(package)
-    outside.note("stubs", package, found)
+    found: str | None = _look("stubs", package)
     return found
 
 
@@ -247,4 +239,11 @@ AGAIN: Final[Mapping[str, Callable[[str], outside.Answer]]] = {
     "member": lambda asked: _has_member(*asked.split(":")),
     "installed": lambda asked: _is_installed(name := asked.partition(":")[0], _path(asked[len(name) + 1 :])),
 }
-"""How look-ups are answered again that were noted here."""
+"""The answers to the look-ups of this file, by kind: now, and again when a kept answer is held against them."""
+
+
+def _look(kind: str, asked: str) -> Any:
+    """An answer, noted with its question."""
+    found = AGAIN[kind](asked)
+    outside.note(kind, asked, found)
+    return found
