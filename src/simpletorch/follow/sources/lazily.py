@@ -23,12 +23,23 @@ if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
     from simpletorch.follow.scopes import Scope
 
-__all__ = ["binds", "cells_of", "defer", "defer_all", "is_library", "may_define", "open_registries", "registries"]
+__all__ = [
+    "CHANGES",
+    "binds",
+    "cells_of",
+    "defer",
+    "defer_all",
+    "is_library",
+    "may_define",
+    "open_registries",
+    "registries",
+]
 
 _SETS_FOR_ALL: Final = re.compile(r"\bset_(?:default_\w+|grad_enabled|float32_matmul_precision)\(")
-_CHANGES: Final = frozenset(
+CHANGES: Final = frozenset(
     ("append", "add", "extend", "insert", "update", "setdefault", "pop", "remove", "clear", "discard", "popitem")
 )
+"""Methods that change a list, a dict or a set."""
 
 
 def is_library(path: Path) -> bool:
@@ -189,7 +200,7 @@ def registries(tree: ast.Module) -> frozenset[str]:
         match node:
             case ast.Subscript(value=ast.Name(id=name), ctx=ast.Store() | ast.Del()):
                 found.add(name)
-            case ast.Call(func=ast.Attribute(value=changed, attr=attr)) if attr in _CHANGES:
+            case ast.Call(func=ast.Attribute(value=changed, attr=attr)) if attr in CHANGES:
                 changed = changed.value if isinstance(changed, ast.Subscript) else changed
                 found |= {changed.id} if isinstance(changed, ast.Name) else set()
             case ast.AugAssign(target=ast.Name(id=name) | ast.Subscript(value=ast.Name(id=name))):

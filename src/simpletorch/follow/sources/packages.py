@@ -23,7 +23,7 @@ from simpletorch.follow.libraries.harmless import is_harmless
 from simpletorch.follow.outcomes import Exhausted, Raise, Raised, Split
 from simpletorch.follow.scopes import Scope
 from simpletorch.follow.sources import installed, texts
-from simpletorch.follow.sources.lazily import binds, registries
+from simpletorch.follow.sources.lazily import CHANGES, binds, registries
 from simpletorch.follow.sources.lazy_cells import LazyCells
 from simpletorch.follow.sources.syntax import number, of_node, parse
 from simpletorch.follow.values import MISSING, Dict, List, Namespace, Set, Value
@@ -425,7 +425,7 @@ def _alike(module: str, name: str) -> int:
     return max((len(part) for part in parts if part and short.startswith(part)), default=0)
 
 
-_CHANGES: Final = frozenset(("append", "add", "extend", "insert", "update", "setdefault", "register", "pop", "remove"))
+_CHANGES: Final = CHANGES | {"register"}
 
 
 def _absolute(name: str, package: str) -> str | None:
