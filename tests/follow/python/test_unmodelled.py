@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 import builtins
 from pathlib import Path
+from types import GetSetDescriptorType
 
 import pytest
+import torch
 from executed import compared
 from test_corners import SOURCES
 
-from simpletorch.follow import expressions, statements
+from simpletorch.follow import attributes, expressions, statements
 from simpletorch.follow.libraries import CLASSES, METHODS, NATIVES
 
 YIELDS = (ast.Yield, ast.YieldFrom)
@@ -102,3 +104,17 @@ def test_a_method_without_a_model(kind: str, name: str, tmp_path: Path, monkeypa
             source + "q = len(v)\nr = sum(v) if all(type(i) is int for i in v) else 0\n", tmp_path / "p.py"
         )
         assert not found.wrong, arguments
+
+
+def test_torch_refuses_to_set_the_fixed_attributes_of_a_tensor_and_no_others():
+    refused = set()
+    for name in (n for n in dir(torch.Tensor) if not n.startswith("_")):
+        owner = next(c for c in torch.Tensor.__mro__ if name in vars(c))
+        if isinstance(vars(owner)[name], GetSetDescriptorType | property):
+            try:
+                setattr(torch.zeros(2, 3), name, 3)
+            except AttributeError:
+                refused.add(name)
+            except (RuntimeError, TypeError):  # it can be set, but not to this
+                pass
+    assert refused == attributes._FIXED
