@@ -102,14 +102,16 @@ def _tell(
         severities["tensor-size"] = "warning"
     options: dict[str, Any] = {"severities": severities, "data": data and said.data}
     start = time.perf_counter()
-    answers: list[Told | Question] = []
-    for name in files:
-        uses_cache = cache and said.cache and not (as_html or is_notebook(name))
-        question = Question(name, arguments, uses_cache=uses_cache, opened=opened, **options)
-        answers.append(question.kept() or question)
-        if isinstance(answers[-1], Question) and (reason := why_not(name)):
+    uses_cache = cache and said.cache and not as_html
+    questions = [
+        Question(name, arguments, uses_cache=uses_cache and not is_notebook(name), opened=opened, **options)
+        for name in files
+    ]
+    kept = [question.kept() for question in questions]
+    for name, answer in zip(files, kept, strict=True):
+        if answer is None and (reason := why_not(name)):
             return could_not("follow", reason, output)
-    is_kept = all(isinstance(answer, Told) for answer in answers)
+    is_kept = None not in kept
     if not is_kept:
         start = time.perf_counter()
     if note := _misplaced(file, arguments):
@@ -118,8 +120,8 @@ def _tell(
         return _print_page(file, arguments, opened, options)
     found = Told.together(
         [
-            answer if isinstance(answer, Told) else _followed(name, arguments, answer, options)
-            for name, answer in zip(files, answers, strict=True)
+            answer or _followed(name, arguments, question, options)
+            for name, answer, question in zip(files, kept, questions, strict=True)
         ]
     )
     seconds = time.perf_counter() - start
