@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
+import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,11 +30,13 @@ BOOSTS = {"cookbook": 3.0, "guides": 2.0, "tutorial": 2.0, "reference": 1.1, "be
 """How much a page counts in the search; the others count 1."""
 _CODE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 _BLOCK = re.compile(r"::[ \t]*$", re.MULTILINE)  # reST's; in Markdown the indent is enough
-OUTSIDE = re.compile(r"\[([^\]\n]+)\]\(((?:\.\./)+(?:src|examples|tests|benchmarks)/[^)\s]*)\)")
+OUTSIDE = re.compile(r"\[([^\]\n]+)\]\(((?:\.\./)+(?:(?:src|examples|tests|benchmarks)/[^)\s]*|CHANGELOG\.md))\)")
 
 
 def on_config(config: Any) -> Any:
-    """The navigation, with the codes' pages and the reference put in where the configuration names their folders."""
+    """The version in the footer; the pages that the navigation names by their folders."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    config["copyright"] = f"simpletorch {project['version']}, {project['license']} license"
     pages = {
         "errors/": [
             "errors/README.md",

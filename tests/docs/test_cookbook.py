@@ -1,7 +1,7 @@
 """The cookbook: each question is answered by a program of at most 15 lines, and its page shows what the program does.
 
-Below a program stands what it prints; below a wrong one, which begins with ``# bad``, what following says of it. After a
-change that is meant to change them: ``UPDATE_SNAPSHOTS=1 pytest tests/docs/test_cookbook.py``, and read the difference.
+Below a program is its output. Below a wrong one, which begins with ``# bad``, are its findings. After a change that is
+meant to change them: ``UPDATE_SNAPSHOTS=1 pytest tests/docs/test_cookbook.py``, and read the difference.
 """
 
 from __future__ import annotations
@@ -47,7 +47,8 @@ def questions() -> Iterator[Question]:
         for found in QUESTION.finditer(page.read_text(encoding="utf-8")):
             programs = BLOCK.findall(found[2])
             bad = [program for program in programs if program.startswith("# bad\n")]
-            yield Question(found[1].replace("`", ""), found[2], bad, [program for program in programs if program not in bad])
+            good = [program for program in programs if program not in bad]
+            yield Question(found[1].replace("`", ""), found[2], bad, good)
 
 
 QUESTIONS = {question.title: question for question in questions()}
@@ -101,8 +102,8 @@ def test_a_page_shows_what_its_programs_do(page):
 def test_a_question_is_answered_by_short_programs_and_links(title):
     found = QUESTIONS[title]
     assert len(found.good) == 1
-    lines = [program.removeprefix("# bad\n").removeprefix("# good\n").splitlines() for program in found.bad + found.good]
-    assert max(map(len, lines)) <= LONGEST
+    programs = [re.sub(r"^# (bad|good)\n", "", program) for program in found.bad + found.good]
+    assert max(program.count("\n") for program in programs) <= LONGEST
     assert "](" in found.answer
 
 
