@@ -22,7 +22,7 @@ NAMES = [*(f"/{path.relative_to(ROOT).as_posix()}" for path in PATHS), *MADE]
 FILE = re.compile(r"(?<![\w./…-])[\w./-]*\w\.(?:pyi?|md)\b(?!\.)")
 FOLDER = re.compile(r"`((?:src|tests|benchmarks|examples|docs|stubs)/[\w./-]*)`")
 PICTURE = re.compile(r"pictures/([\w-]+\.png)")
-NAME = re.compile(r"\bsimpletorch(?:\.\w+)+\b(?!/)")
+NAME = re.compile(r"(?<!/)\bsimpletorch(?:\.\w+)+\b(?!/)")
 
 CATALOGUES = {  # a file of one kind for each thing
     "benchmarks/follow/programs",
