@@ -33,7 +33,7 @@ def explain(code: str | None = None) -> int:
         from rich.console import Console
         from rich.markdown import Markdown
 
-        Console().print(Markdown(text))
+        Console().print(Markdown(text, code_theme="ansi_dark"))  # the terminal's own colours
     else:
         print(text, end="")
     return 0
