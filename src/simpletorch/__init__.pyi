@@ -28,7 +28,7 @@ from simpletorch import train as train
 from simpletorch import transforms as transforms
 from simpletorch import vision as vision
 
-from simpletorch._available import torch_available as torch_available
+from simpletorch._distribution import torch_available as torch_available
 from simpletorch._excepthook import install_excepthook as install_excepthook
 from simpletorch._import_hook import install_import_hook as install_import_hook
 from simpletorch.checks import checked as checked, config as config, pure as pure

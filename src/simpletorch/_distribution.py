@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
 from pathlib import Path
 from typing import Final
 
-__all__ = ["NAME", "installing", "page_of", "version", "version_of"]
+__all__ = ["NAME", "installing", "page_of", "torch_available", "version", "version_of"]
 
 _PACKAGE: Final = Path(__file__).parent
 _PAGES: Final = (_PACKAGE / "docs" / "errors", _PACKAGE.parents[1] / "docs" / "errors")  # of a wheel; of a checkout
@@ -42,3 +43,8 @@ def version_of(distribution: str) -> str | None:
 def installing(extra: str) -> str:
     """The command that installs what an extra needs: ``pip install 'simpletorch-typed[plot]'``."""
     return f"pip install '{NAME}[{extra}]'"
+
+
+def torch_available() -> bool:
+    """Whether torch is installed. Without it, this is False and other names raise `ModuleNotFoundError`."""
+    return importlib.util.find_spec("torch") is not None
