@@ -16,7 +16,7 @@ from simpletorch.follow.disk.described import Contents, Unreadable
 from simpletorch.follow.disk.reach import Reach, hub_cache
 from simpletorch.follow.disk.safetensors import safetensors
 
-__all__ = ["file_of", "read_json", "weights_dtype"]
+__all__ = ["file_of", "read_json", "tokens", "tokens_named", "weights_dtype"]
 
 _NAME: Final = re.compile(r"[\w.-]+(?:/[\w.-]+)?")
 _LARGEST: Final = 1 << 24
@@ -70,6 +70,33 @@ def weights_dtype(reach: Reach, real: str) -> str:
         except Unreadable:
             return ""
     return next((tensor.dtype for tensor in found.values() if tensor.dtype in _FLOATS), "")
+
+
+def tokens(found: Contents) -> set[str]:
+    """The tokens in a ``tokenizer.json``; none where it isn't one."""
+    model = found.get("model") if isinstance(found, dict) else None
+    vocabulary = model.get("vocab") if isinstance(model, dict) else None
+    added = found.get("added_tokens") if isinstance(found, dict) else None
+    if not isinstance(added, list) or not isinstance(vocabulary, dict | list):
+        return set()
+    rows = [row[0] if isinstance(row, list) and row else row for row in vocabulary]
+    names = [*rows, *(row.get("content") if isinstance(row, dict) else None for row in added)]
+    return set(names) if all(isinstance(name, str) for name in names) else set()
+
+
+def tokens_named(told: Contents) -> set[str] | None:
+    """The tokens that a ``tokenizer_config.json`` names; None where that isn't known."""
+    if not isinstance(told, dict):
+        return None
+    decoder = told.get("added_tokens_decoder") or {}
+    found = list(decoder.values()) if isinstance(decoder, dict) else [None]
+    for key, value in told.items():
+        if key.endswith("_token") and value is not None and not isinstance(value, bool):
+            found.append(value)
+        elif key in ("additional_special_tokens", "extra_special_tokens") and value:
+            found += list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else [None]
+    names = {one.get("content") if isinstance(one, dict) else one for one in found if isinstance(one, dict | str)}
+    return names if len(found) == sum(isinstance(f, dict | str) for f in found) and None not in names else None
 
 
 def _text(reach: Reach, path: str, most: int) -> str | None:

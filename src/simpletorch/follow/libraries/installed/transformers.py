@@ -52,6 +52,14 @@ _STANDING: Final = {
     "ALL_ATTENTION_FUNCTIONS": "modeling_utils.ALL_ATTENTION_FUNCTIONS",
 }
 """By name in the text, where transformers has it."""
+_TOKENIZERS: Final = """
+    models.auto.tokenization_auto.AutoTokenizer models.auto.AutoTokenizer AutoTokenizer PreTrainedTokenizerFast
+    BertTokenizer BertTokenizerFast DistilBertTokenizer DistilBertTokenizerFast RobertaTokenizer RobertaTokenizerFast
+    GPT2Tokenizer GPT2TokenizerFast T5Tokenizer T5TokenizerFast LlamaTokenizer LlamaTokenizerFast XLMRobertaTokenizer
+    AlbertTokenizer AlbertTokenizerFast ElectraTokenizer ElectraTokenizerFast BartTokenizer BartTokenizerFast
+    XLMRobertaTokenizerFast CLIPTokenizer CLIPTokenizerFast
+"""
+stand("transformers", "tokenizers.txt", {"Tokenizer": " ".join(_TOKENIZERS.split())})
 stand("transformers", "transformers.txt", _STANDING)
 
 _NEWER: Final = 5
@@ -64,6 +72,8 @@ _OF_DOCS: Final = """
 
 @native("simpletorch_installed.anything")
 def _anything(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """``anything()``: unknown; code that may change objects gets them: ``anything(self)``."""
+    run.escape(args)
     return run.unknown("what transformers makes of it")
 
 
@@ -193,6 +203,43 @@ def _weights_dtype(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, 
     real = _real(run, args, "model.safetensors")
     found = BY_TORCH_NAME.get("" if real is None else hubs.weights_dtype(run.program.reach, real))
     return run.unknown("the dtype in which weights were saved") if found is None else found
+
+
+_LARGE: Final = 10**20  # from here on transformers takes a length for none
+_SIZED: Final = ("Albert", "Bert", "CLIP", "DistilBert", "Electra", "GPT2", "GPTNeoX", "MPNet", "Qwen2", "Roberta")
+_SIZED_CLASSES: Final = {"PreTrainedTokenizerFast", "TokenizersBackend", *(f"{name}Tokenizer" for name in _SIZED)}
+
+
+@native("simpletorch_installed.is_large")
+def _is_large(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """Whether a length stands for none."""
+    found = run.resolve(args[0])
+    return isinstance(found, int | float) and found > _LARGE
+
+
+@native("simpletorch_installed.length_of")
+def _length_of(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """``length_of(name, options, told)``: how many tokens a tokenizer has, by the two files that say what it is."""
+    unclear = run.unknown("how many tokens a tokenizer has", "int", "data")
+    found = [_real(run, args[:2], f"tokenizer{ending}.json") for ending in ("", "_config")]
+    try:
+        fast, told = ({} if f is None else hubs.read_json(run.program.reach, f) for f in found)
+    except Unreadable:
+        return unclear
+    tokens, named = hubs.tokens(fast), hubs.tokens_named(told)
+    kind = told.get("tokenizer_class") if isinstance(told, dict) else None
+    is_known = isinstance(kind, str) and (kind in _SIZED_CLASSES or kind.removesuffix("Fast") in _SIZED_CLASSES)
+    return len(tokens) if is_known and tokens and named is not None and named <= tokens else unclear
+
+
+@native("simpletorch_installed.own")
+def _own(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """``own(object, name)``: an attribute that an object itself has; None without one."""
+    value, name = map(run.resolve, args)
+    if not isinstance(value, Instance) or "open" in value.state:
+        return run.unknown("an attribute")
+    found = run.resolve(value.cells.get(name, MISSING))
+    return None if found is MISSING else found
 
 
 @native("simpletorch_installed.put_down")
