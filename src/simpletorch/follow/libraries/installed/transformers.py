@@ -17,7 +17,7 @@ from simpletorch.follow.libraries import native
 from simpletorch.follow.libraries.configs import records  # noqa: F401  (tables)
 from simpletorch.follow.libraries.installed import stand
 from simpletorch.follow.sources.syntax import of_node
-from simpletorch.follow.values import MISSING, Class, Dict, Instance, Native, Value
+from simpletorch.follow.values import MISSING, Choice, Class, Dict, Instance, Native, Unknown, Value
 from simpletorch.rules.core.dtype import BY_TORCH_NAME
 
 if TYPE_CHECKING:
@@ -230,6 +230,12 @@ def _length_of(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Valu
     kind = told.get("tokenizer_class") if isinstance(told, dict) else None
     is_known = isinstance(kind, str) and (kind in _SIZED_CLASSES or kind.removesuffix("Fast") in _SIZED_CLASSES)
     return len(tokens) if is_known and tokens and named is not None and named <= tokens else unclear
+
+
+@native("simpletorch_installed.is_known")
+def _is_known(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """Whether at least the kind of a value is known."""
+    return not isinstance(run.resolve(args[0]), Unknown | Choice)
 
 
 @native("simpletorch_installed.own")
