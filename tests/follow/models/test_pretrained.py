@@ -17,7 +17,8 @@ from tests.follow.programs import difference, follow_source, run_source
 pytestmark = pytest.mark.neighbour("transformers")
 
 _SIZES = {"num_hidden_layers": 2, "num_attention_heads": 6, "intermediate_size": 96, "hidden_size": 48}
-_VOCABULARY = {w: i for i, w in enumerate("[PAD] [UNK] [CLS] [SEP] [MASK] a b c hello world".split())}
+_WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "b", "c", "hello", "world"]
+_VOCABULARY = {w: i for i, w in enumerate(_WORDS)}
 
 
 @pytest.fixture(scope="module")
@@ -43,8 +44,6 @@ def here(models, monkeypatch) -> Path:
     return models
 
 
-
-
 def program(source: str) -> str:
     """A program with the imports that it needs."""
     names = sorted(set(re.findall(r"\b(?:Auto|Bert|GPT2)\w*", source)))
@@ -54,7 +53,8 @@ def program(source: str) -> str:
 _TEXTS = "texts = ['a b', 'hello world a']\ntok = AutoTokenizer.from_pretrained('bert')\n"
 
 RIGHT = {
-    "a configuration": "n = AutoConfig.from_pretrained('bert').hidden_size\nm = BertConfig.from_pretrained('bert').num_labels",
+    "a configuration": "n = AutoConfig.from_pretrained('bert').hidden_size\n"
+    "m = BertConfig.from_pretrained('bert').num_labels",
     "a base": "y = AutoModel.from_pretrained('bert')(ids).last_hidden_state",
     "a head": "m = AutoModelForSequenceClassification.from_pretrained('bert')\ny = m(ids).logits\nt = m.training",
     "other classes": "m = AutoModelForSequenceClassification.from_pretrained('bert', num_labels=3, "
@@ -120,7 +120,8 @@ WRONG = {
     "too long": "AutoModelForCausalLM.from_pretrained('gpt2')(torch.randint(0, 101, (2, 80)))",
     "its classes": "m = AutoModelForSequenceClassification.from_pretrained('bert')\n"
     "loss = torch.nn.functional.cross_entropy(m(ids).logits, torch.zeros(3, dtype=torch.long))",
-    "its dtype": "m = AutoModelForCausalLM.from_pretrained('gpt2')\ny = torch.zeros(48, 5).T @ m.transformer(ids)[0].mT",
+    "its dtype": "m = AutoModelForCausalLM.from_pretrained('gpt2')\n"
+    "y = torch.zeros(48, 5).T @ m.transformer(ids)[0].mT",
     "a tokenizer's rows": _TEXTS + "i = tok(texts, padding='max_length', truncation=True, max_length=32, "
     "return_tensors='pt').input_ids\ny = i + torch.zeros(2, 31)",
 }

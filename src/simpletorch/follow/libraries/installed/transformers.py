@@ -176,7 +176,9 @@ def _real(run: Interpreter, args: tuple[Value, ...], file: str) -> str | None:
     if place is None:
         return None
     below, reach = place.pop("below"), run.program.reach
-    return hubs.file_of(reach, place["name"], posixpath.join(below, file), cache=place["cache"], revision=place["revision"])
+    return hubs.file_of(
+        reach, place["name"], posixpath.join(below, file), cache=place["cache"], revision=place["revision"]
+    )
 
 
 @native("simpletorch_installed.from_disk")
