@@ -69,7 +69,7 @@ TABLES = {
     "import scipy.io as sio\nreveal_type(sio.loadmat('m')['y'].squeeze())": "Int32[7]",
     "import h5py\nf = h5py.File('old.h5')\nreveal_type(f['x'].shape)": "(3, 5)",
     "import h5py\nf = h5py.File('old.h5')\nreveal_type(f['g/z'][2:6])": "UInt16[4]",
-    "import h5py, torch\nwith h5py.File('new.h5', 'r') as f:\n    reveal_type(torch.from_numpy(f['x'][:]))": "Float32[3, 5]",
+    "import h5py, torch\nwith h5py.File('new.h5') as f:\n    reveal_type(torch.from_numpy(f['x'][:]))": "Float32[3, 5]",
     "import h5py, numpy as np\nreveal_type(np.array(h5py.File('new.h5')['g']['z']))": "UInt16[7]",
     "import h5py\nreveal_type(len(h5py.File('old.h5')['n']))": "11",
 }
