@@ -168,6 +168,11 @@ class Packages:
         found = self._module(run, module)
         return MISSING if found is None else run.resolve(found.scope.cells.get(name, MISSING))
 
+    def defines(self, name: str) -> bool:
+        """Whether a class of this dotted name is followed in a library's source, and no text stands for it."""
+        module = self._modules.get(name.rpartition(".")[0])
+        return module is not None and name not in OWN and name.rpartition(".")[2] in module.groups
+
     def tree(self, module: str) -> ast.Module:
         """The syntax of a module; an empty one where there is none."""
         path = self._file(module)
