@@ -23,6 +23,7 @@ _STANDING: Final = {
     "SchedulerMixin": "schedulers.scheduling_utils.SchedulerMixin schedulers.SchedulerMixin SchedulerMixin",
     "ModelMixin": "models.modeling_utils.ModelMixin models.ModelMixin ModelMixin",
     "maybe_allow_in_graph": "utils.torch_utils.maybe_allow_in_graph",
+    "randn_tensor": "utils.torch_utils.randn_tensor",
     "apply_forward_hook": "utils.accelerate_utils.apply_forward_hook",
 }
 """By name in the text, where diffusers has it."""
