@@ -243,7 +243,8 @@ def forward(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs:
     if (refused := no_tensors.check_layer(run, rule, args, kwargs)) is not None:
         return refused
     if run.converts_dtypes and not rule.takes_parameters_dtype and hasattr(rule, "dtype"):
-        rule = replace(rule, dtype=_dtype_of(run, module, rule))  # the result has the parameters' dtype
+        own: dict[str, Any] = {"dtype": _dtype_of(run, module, rule)}
+        rule = replace(rule, **own)  # the result has the parameters' dtype
     if run.promises:
         purity.layer(run, module, module.cls.name)
     if run.order is not None:

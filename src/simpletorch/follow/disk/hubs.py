@@ -95,8 +95,9 @@ def tokens_named(told: Contents) -> set[str] | None:
             found.append(value)
         elif key in ("additional_special_tokens", "extra_special_tokens") and value:
             found += list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else [None]
-    names = {one.get("content") if isinstance(one, dict) else one for one in found if isinstance(one, dict | str)}
-    return names if len(found) == sum(isinstance(f, dict | str) for f in found) and None not in names else None
+    names = [one.get("content") if isinstance(one, dict) else one for one in found]
+    kept = {name for name in names if isinstance(name, str)}
+    return kept if all(isinstance(name, str) for name in names) else None
 
 
 def _text(reach: Reach, path: str, most: int) -> str | None:
