@@ -60,13 +60,17 @@ down, up = ("DownBlock2D", "AttnDownBlock2D"), ("AttnUpBlock2D", "UpBlock2D")
 model = UNet2DModel(sample_size=32, in_channels=3, out_channels=3, down_block_types=down, up_block_types=up, **sizes)
 x, t = torch.randn(2, 3, 32, 32), torch.randint(0, 1000, (2,))
 """
-_PEFT: Final = "from peft import LoraConfig, get_peft_model\n" + _BERT + """
+_PEFT: Final = (
+    "from peft import LoraConfig, get_peft_model\n"
+    + _BERT
+    + """
 from transformers import BertForSequenceClassification
 config.num_labels = 5
 base = BertForSequenceClassification(config)
 model = get_peft_model(base, LoraConfig(r=7, target_modules=["query", "value"], task_type="SEQ_CLS"))
 ids = torch.randint(0, 101, (2, 17))
 """
+)
 _SEGMENTS: Final = """
 from torchvision.models.segmentation import deeplabv3_resnet50, fcn_resnet50
 given = dict(weights=None, weights_backbone=None, num_classes=7)

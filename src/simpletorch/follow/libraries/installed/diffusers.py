@@ -1,4 +1,4 @@
-"""``diffusers``: bases of its models and schedulers, and their outputs (`diffusers.txt`). Their own files are followed."""
+"""``diffusers``: bases of its models and schedulers, and outputs (`diffusers.txt`). Their own files are followed."""
 
 from __future__ import annotations
 
