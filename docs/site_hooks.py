@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
+import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "simpletorch"
 GALLERY = ROOT / "examples" / "gallery"
+COOKBOOK = ROOT / "docs" / "cookbook"
 RESULTS = ROOT / "benchmarks" / "results"
 PICTURES = ROOT / "docs" / "pictures" / "gallery"  # what each script prints and draws, written by `make pictures`
 MODULES = [
@@ -24,12 +26,17 @@ MODULES = [
     "language.models", "interop", "interop.hub", "errors", "follow",
 ]  # fmt: skip
 ELSEWHERE = {*MODULES, "dims"}
+BOOSTS = {"cookbook": 3.0, "guides": 2.0, "tutorial": 2.0, "reference": 1.1, "benchmarks": 0.1}
+"""How much a page counts in the search; the others count 1."""
+_CODE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 _BLOCK = re.compile(r"::[ \t]*$", re.MULTILINE)  # reST's; in Markdown the indent is enough
-OUTSIDE = re.compile(r"\[([^\]\n]+)\]\(((?:\.\./)+(?:src|examples|tests|benchmarks)/[^)\s]*)\)")
+OUTSIDE = re.compile(r"\[([^\]\n]+)\]\(((?:\.\./)+(?:(?:src|examples|tests|benchmarks)/[^)\s]*|CHANGELOG\.md))\)")
 
 
 def on_config(config: Any) -> Any:
-    """The navigation, with the codes' pages and the reference put in where the configuration names their folders."""
+    """The version in the footer; the pages that the navigation names by their folders."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    config["copyright"] = f"simpletorch {project['version']}, {project['license']} license"
     pages = {
         "errors/": [
             "errors/README.md",
@@ -64,6 +71,12 @@ def on_page_markdown(text: str, page: Any, config: Any, files: Files) -> str:
     """The page; links out of docs become paths, because the site has no such pages."""
     if page.file.src_uri == "gallery.md":
         text += "".join(section(path) for path in sorted(GALLERY.glob("[a-z]*.py")))
+    folder = page.file.src_uri.rpartition("/")[0]
+    if folder in BOOSTS:
+        page.meta["search"] = {"boost": BOOSTS[folder]}
+    if page.file.src_uri == "cookbook/README.md":
+        page.meta["search"] = {"exclude": True}  # the questions have pages of their own
+        text += "".join(questions(COOKBOOK / name) for name in asked(config["nav"]))
     return OUTSIDE.sub(lambda link: f"{link[1]} (`{link[2].lstrip('./')}`)", text)
 
 
@@ -78,6 +91,21 @@ def section(script: Path) -> str:
     indented = "".join(f"    {line}\n" if line else "\n" for line in source.splitlines())
     parts.append(f'??? note "examples/gallery/{script.name}"\n\n    ```python\n{indented}    ```\n')
     return "\n".join(parts)
+
+
+def asked(nav: list[Any]) -> list[str]:
+    """The pages of the cookbook in the navigation's order, without the first, which lists their questions."""
+    (pages,) = (item["Cookbook"] for item in nav if "Cookbook" in item)
+    return [Path(page).name for page in pages[1:]]
+
+
+def questions(page: Path) -> str:
+    """A page of the cookbook: its title, and a list of its questions with links."""
+    from markdown.extensions.toc import slugify
+
+    title, *titles = re.findall(r"^##? (.+)$", _CODE.sub("", page.read_text(encoding="utf-8")), re.MULTILINE)
+    links = [f"- [{one}]({page.name}#{slugify(one.replace('`', ''), '-')})\n" for one in titles]
+    return f"\n## [{title}]({page.name})\n\n" + "".join(links)
 
 
 def reference(module: str) -> str:

@@ -24,7 +24,7 @@ TELLS = {
     "of which": re.compile(r"\b[Oo]f (?:which|whom)\b"),
     "nobody": re.compile(r"\b[Nn]obody\b"),
 }
-_CODE = re.compile(r"```.*?```|(?<=::)\n(?:\n|[ ]{4}[^\n]*(?:\n|\Z))+", re.DOTALL)
+_CODE = re.compile(r"```.*?```|(?:(?<=::)|(?<=^Examples:))\n(?:\n|[ ]{4}[^\n]*(?:\n|\Z))+", re.DOTALL | re.MULTILINE)
 _QUOTED = re.compile(r"``[^`]+``|`[^`]+`")
 _PARAGRAPH = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*|>]|\d+\.)\s)|\n(?=\s+\w+: )")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z(`])")

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Final
 
-__all__ = ["NAME", "installing", "version", "version_of"]
+__all__ = ["NAME", "installing", "page_of", "version", "version_of"]
 
+_PACKAGE: Final = Path(__file__).parent
+_PAGES: Final = (_PACKAGE / "docs" / "errors", _PACKAGE.parents[1] / "docs" / "errors")  # of a wheel; of a checkout
 NAME: Final = "simpletorch-typed"
+
+
+def page_of(code: str) -> Path | None:
+    """The file that explains a code such as ``tensor-shape``, in Markdown."""
+    files = (folder / f"{code}.md" for folder in _PAGES)
+    return next((file for file in files if file.is_file()), None)
 
 
 def version() -> str:

@@ -68,6 +68,13 @@ def save(path: StrPath, /, *, rng: bool = True, **parts: Stateful | Data) -> Pat
     Raises:
         CheckpointError: a part is neither stateful nor plain data, or the file can't be written (disk full, no
             permission, …: it is then also of the system's class, such as `PermissionError`).
+
+    Examples:
+        >>> from simpletorch import checkpoint, nn
+        >>> model = nn.Linear(13, 3)
+        >>> path = checkpoint.save("run.safetensors", model=model, epoch=3)
+        >>> checkpoint.load(path, model=model).parts["epoch"]
+        3
     """
     return _write(Path(path), _packed(parts, rng=rng, copy=False))
 
@@ -211,6 +218,13 @@ def load(path: StrPath, /, *, rng: bool = True, **parts: Part) -> Saved:
 
     Raises:
         CheckpointError: as for `read`, or a part is missing or doesn't fit: all differences are listed.
+
+    Examples:
+        >>> from simpletorch import checkpoint, nn
+        >>> path = checkpoint.save("run.safetensors", model=nn.Linear(13, 3))
+        >>> checkpoint.load(path, model=nn.Linear(13, 5))
+        Traceback (most recent call last):
+        simpletorch.errors.CheckpointError: ...
     """
     return of_one_version(Path(path), lambda: _load(Path(path), rng, parts))
 

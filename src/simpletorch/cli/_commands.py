@@ -133,7 +133,7 @@ def _check(parser: argparse.ArgumentParser) -> Run:
 
     def run(given: argparse.Namespace) -> int:
         if given.stop:
-            from simpletorch.cli._daemon import stop
+            from simpletorch.cli._checking.daemon import stop
 
             return stop()
         if given.watch:
@@ -325,6 +325,19 @@ def _ops(parser: argparse.ArgumentParser) -> Run:
     return run
 
 
+def _explain(parser: argparse.ArgumentParser) -> Run:
+    """what a code such as tensor-layout means, with wrong programs and right ones"""
+    parser.description = "The page of a code in the terminal; without a code, the list of all codes."
+    parser.add_argument("code", nargs="?", default=None, metavar="CODE", help="tensor-layout, or layout")
+
+    def run(given: argparse.Namespace) -> int:
+        from simpletorch.cli._explain import explain
+
+        return explain(given.code)
+
+    return run
+
+
 def _language_server(parser: argparse.ArgumentParser) -> Run:
     """shapes and mistakes in an editor, while you type (LSP over standard input and output)"""
     parser.description = (
@@ -354,6 +367,7 @@ COMMANDS: Final[Mapping[str, Command]] = {
     "follow": _follow,
     "check": _check,
     "run": _run,
+    "explain": _explain,
     "summary": _summary,
     "plan": _plan,
     "env": _env,

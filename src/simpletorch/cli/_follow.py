@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from simpletorch._settings import SettingError, settings
+from simpletorch.cli._explain import linked
 from simpletorch.cli._followed import diagnostics
 from simpletorch.cli._notebook import why_no_notebook
 from simpletorch.cli._output import OUTPUTS, Outcome, could_not, written
@@ -134,7 +135,7 @@ def _tell(
         if shapes:
             print("\n".join(beside(file, found)))
         for line in _lines(found, took, len(files)):
-            print(line)
+            print(linked(line))
     return 1 if found.errors else 0
 
 

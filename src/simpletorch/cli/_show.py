@@ -9,6 +9,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
+from simpletorch._distribution import page_of
 from simpletorch.cli._config import Config
 from simpletorch.cli._run import Diagnostic, Report
 from simpletorch.follow.sources import texts
@@ -57,7 +58,10 @@ def block(diagnostic: Diagnostic, width: int, folder: Path | None = None) -> Tex
         where += f":{diagnostic.column}"
     out = Text()
     if diagnostic.severity != "note":
-        out.append(f"{diagnostic.code or 'error'} ", _COLOURS[diagnostic.severity])
+        page = page_of(diagnostic.code or "")
+        link = f" link {page.as_uri()}" if page else ""
+        out.append(diagnostic.code or "error", _COLOURS[diagnostic.severity] + link)
+        out.append(" ")
         out.append(where + "\n", "underline")
     for line in textwrap.wrap(diagnostic.message, max(width - 4, 40)) or [""]:
         out.append(f"  {line}\n", "" if diagnostic.severity != "note" else _COLOURS["note"])

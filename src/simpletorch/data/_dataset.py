@@ -34,6 +34,18 @@ class Dataset(torch.utils.data.Dataset[T_co]):
     ``Dataset[tuple[Tensor[Float32, 1, 28, 28], Tensor[Int64]]]`` as a base class declares the type of a sample. From
     it, mypy knows the batches of a `DataLoader`, and the loader checks the samples against it.
 
+    Examples:
+        >>> from simpletorch.data import Dataset
+        >>> class Squares(Dataset[int]):
+        ...     def __len__(self):
+        ...         return 5
+        ...
+        ...     def __getitem__(self, index):
+        ...         return index**2
+        >>> negative = Squares().map(lambda square: -square)
+        >>> len(negative), negative[3]
+        (5, -9)
+
     Source: https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.Dataset
     """
 

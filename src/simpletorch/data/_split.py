@@ -34,6 +34,13 @@ def random_split(
     Raises:
         DataError: the lengths don't add up to the dataset's, or leave a part empty.
 
+    Examples:
+        >>> import torch
+        >>> from simpletorch.data import TensorDataset, random_split
+        >>> training, validation = random_split(TensorDataset(torch.arange(101)), [0.8, 0.2])
+        >>> len(training), len(validation)
+        (81, 20)
+
     Source: https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.random_split
     """
     size = length_of(dataset)

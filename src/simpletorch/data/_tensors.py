@@ -36,6 +36,13 @@ class TensorDataset(Dataset[tuple[*Ts]], Generic[*Ts]):
     Raises:
         DataError: no tensor, another type, a 0-d tensor, or tensors of different lengths.
 
+    Examples:
+        >>> import torch
+        >>> from simpletorch.data import TensorDataset
+        >>> data = TensorDataset(torch.zeros(101, 13), torch.arange(101))
+        >>> len(data), data[7][1]
+        (101, tensor(7))
+
     Source: https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.TensorDataset
     """
 

@@ -11,6 +11,7 @@ from typing import Final, final
 
 from lsprotocol import types
 
+from simpletorch._distribution import page_of
 from simpletorch.cli._followed import merged
 from simpletorch.cli._run import Diagnostic, Report
 from simpletorch.follow import Finding
@@ -23,7 +24,6 @@ from simpletorch.rules.core.codes import CODES
 __all__ = ["Program", "Session", "path_of", "uri_of"]
 
 _SOURCE: Final = "simpletorch"
-_PAGES: Final = Path(__file__).parents[3] / "docs" / "errors"
 _SEVERITIES: Final = {
     "error": types.DiagnosticSeverity.Error,
     "warning": types.DiagnosticSeverity.Warning,
@@ -345,9 +345,9 @@ def _names(text: Lines, end: int, here: tuple[int, int], line: int) -> bool:
 
 
 def _page(code: str) -> types.CodeDescription | None:
-    """Where a code is explained, if this is a checkout that has the page."""
-    page = _PAGES / f"{code}.md"
-    return types.CodeDescription(page.as_uri()) if code in CODES and page.is_file() else None
+    """Where a code of ours is explained."""
+    page = page_of(code) if code in CODES else None
+    return types.CodeDescription(page.as_uri()) if page else None
 
 
 def _words(known: Sequence[Known]) -> str:

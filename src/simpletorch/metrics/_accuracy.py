@@ -40,6 +40,14 @@ class Accuracy(Streaming):
     Raises:
         DataError: ``top_k`` is less than 1.
 
+    Examples:
+        >>> import torch
+        >>> from simpletorch.metrics import Accuracy
+        >>> accuracy = Accuracy()
+        >>> accuracy.update(torch.tensor([[2.0, 1.0], [0.0, 3.0]]), torch.tensor([0, 0]))
+        >>> accuracy.compute()
+        0.5
+
     Source: https://scikit-learn.org/stable/modules/generated/sklearn.metrics.accuracy_score.html and
     top_k_accuracy_score.html there
     """

@@ -34,6 +34,14 @@ class AUROC:
     Raises:
         DataError: ``classes`` is less than 2.
 
+    Examples:
+        >>> import torch
+        >>> from simpletorch.metrics import AUROC
+        >>> area = AUROC()
+        >>> area.update(torch.tensor([0.1, 0.4, 0.8]), torch.tensor([0, 1, 1]))
+        >>> area.compute()
+        1.0
+
     Source: Mann and Whitney 1947; https://scikit-learn.org/stable/modules/generated/sklearn.metrics.roc_auc_score.html
     """
 

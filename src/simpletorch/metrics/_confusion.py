@@ -60,6 +60,15 @@ class ConfusionMatrix(Streaming):
     Raises:
         DataError: ``classes`` is less than 1.
 
+    Examples:
+        >>> import torch
+        >>> from simpletorch.metrics import ConfusionMatrix
+        >>> matrix = ConfusionMatrix(2)
+        >>> matrix.update(torch.tensor([0, 1, 1]), torch.tensor([0, 0, 1]))
+        >>> matrix.compute()
+        tensor([[1, 1],
+                [0, 1]])
+
     Source: https://scikit-learn.org/stable/modules/generated/sklearn.metrics.confusion_matrix.html
     """
 

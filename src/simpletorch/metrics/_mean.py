@@ -20,6 +20,14 @@ class Mean:
 
     Args:
         synchronize: `compute` takes the mean over all ranks when a process group is there (every rank must call it).
+
+    Examples:
+        >>> from simpletorch.metrics import Mean
+        >>> mean = Mean()
+        >>> mean.update(2.0, 3)
+        >>> mean.update(6.0, 1)
+        >>> mean.compute()
+        3.0
     """
 
     _total: torch.Tensor | None

@@ -28,6 +28,14 @@ class Perplexity(Streaming):
         ignore_index: targets of this value (padding) don't count.
         synchronize: as for `Accuracy`.
 
+    Examples:
+        >>> import torch
+        >>> from simpletorch.metrics import Perplexity
+        >>> perplexity = Perplexity()
+        >>> perplexity.update(torch.zeros(2, 5, 101), torch.zeros(2, 5, dtype=torch.long))
+        >>> round(perplexity.compute())
+        101
+
     Source: Jelinek et al. 1977, "Perplexity: a measure of the difficulty of speech recognition tasks"
     """
 

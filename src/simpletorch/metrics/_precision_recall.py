@@ -125,6 +125,14 @@ class Precision(_ClassRatio):
     Raises:
         DataError: ``classes`` is less than 1, or not 2 with ``average="binary"``; ``average`` is something else.
 
+    Examples:
+        >>> import torch
+        >>> from simpletorch.metrics import Precision
+        >>> precision = Precision(2, average="binary")
+        >>> precision.update(torch.tensor([1, 1, 0]), torch.tensor([1, 0, 1]))
+        >>> precision.compute()
+        0.5
+
     Source: https://scikit-learn.org/stable/modules/generated/sklearn.metrics.precision_score.html
     """
 
@@ -141,6 +149,14 @@ class Recall(_ClassRatio):
         classes, average, zero_division: as for `Precision`.
         threshold, ignore_index, synchronize: as for `Accuracy`.
 
+    Examples:
+        >>> import torch
+        >>> from simpletorch.metrics import Recall
+        >>> recall = Recall(2, average="binary")
+        >>> recall.update(torch.tensor([1, 1, 0, 0]), torch.tensor([1, 0, 1, 1]))
+        >>> round(recall.compute(), 2)
+        0.33
+
     Source: https://scikit-learn.org/stable/modules/generated/sklearn.metrics.recall_score.html
     """
 
@@ -156,6 +172,14 @@ class F1(_ClassRatio):
     Args:
         classes, average, zero_division: as for `Precision`.
         threshold, ignore_index, synchronize: as for `Accuracy`.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.metrics import F1
+        >>> score = F1(2, average="binary")
+        >>> score.update(torch.tensor([1, 1, 0]), torch.tensor([1, 0, 1]))
+        >>> score.compute()
+        0.5
 
     Source: https://scikit-learn.org/stable/modules/generated/sklearn.metrics.f1_score.html
     """

@@ -25,6 +25,14 @@ class MeanSquaredError(Streaming):
         root: give the root of the mean, in the unit of the targets.
         synchronize: as for `Accuracy`.
 
+    Examples:
+        >>> import torch
+        >>> from simpletorch.metrics import MeanSquaredError
+        >>> error = MeanSquaredError(root=True)
+        >>> error.update(torch.tensor([1.0, 5.0]), torch.tensor([4.0, 8.0]))
+        >>> error.compute()
+        3.0
+
     Source: https://scikit-learn.org/stable/modules/generated/sklearn.metrics.mean_squared_error.html
     """
 

@@ -49,6 +49,12 @@ class MLP(Module, Generic[I, O]):
         TypeMismatch: (a `TypeError` too) a size is no int.
         TorchError: (a `ValueError` too) the probability is outside of ``[0, 1]``.
 
+    Examples:
+        >>> import torch
+        >>> from simpletorch import nn
+        >>> nn.MLP(784, [128, 64], 10)(torch.zeros(7, 784)).shape
+        torch.Size([7, 10])
+
     Source: Rumelhart, Hinton and Williams, Learning representations by back-propagating errors, 1986.
     """
 

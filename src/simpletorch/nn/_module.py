@@ -53,6 +53,23 @@ class Module(nn.Module):
     ``Module[In, Out]`` in an annotation gives the types of the call. A type checker judges a module by its ``forward``,
     whatever class it is of; at run time any `torch.nn.Module` is one.
 
+    Examples:
+        >>> import torch
+        >>> from simpletorch import Float32, Tensor, nn
+        >>> from simpletorch.dims import B
+        >>> class Net(nn.Module):
+        ...     def __init__(self) -> None:
+        ...         super().__init__()
+        ...         self.fc = nn.Linear(13, 3)
+        ...
+        ...     def forward(self, x: Tensor[Float32, B, 13]) -> Tensor[Float32, B, 3]:
+        ...         return self.fc(x)
+        >>> Net()(torch.zeros(7, 13)).shape
+        torch.Size([7, 3])
+        >>> Net()(torch.zeros(7, 11))
+        Traceback (most recent call last):
+        simpletorch.errors.ShapeMismatch: ...
+
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html
     """
 

@@ -22,14 +22,15 @@ def typed_repr(model: nn.Module) -> str:
 
     ::
 
-        >>> print(typed_repr(MLP(784, 128, 10)))
+        >>> from simpletorch import nn
+        >>> print(nn.typed_repr(nn.MLP(784, 128, 10)))
         MLP(
           (layers): Sequential(
             (0): Linear(in_features=784, out_features=128, bias=True): (..., 784) -> (..., 128)
             (1): ReLU()
             (2): Linear(in_features=128, out_features=10, bias=True): (..., 128) -> (..., 10)
           )
-        ): Float[*Batch, 784] -> Float[*Batch, 10]
+        ): DT[*Batch, 784] -> DT[*Batch, 10]
 
     The types are those that ``forward`` is annotated with, with the sizes that the constructor was given for
     ``n: Dim[N]``; for torch's layers those of the rules that the static check uses. A layer of torch's that takes

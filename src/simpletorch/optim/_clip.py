@@ -29,6 +29,16 @@ def clip_grad_norm(
         ValueError: ``max_norm`` is not positive.
         RuntimeError: the norm is NaN or infinite and ``error_if_nonfinite`` is set.
 
+    Examples:
+        >>> import torch
+        >>> from simpletorch import optim
+        >>> weight = torch.ones(4, requires_grad=True)
+        >>> (3 * weight).sum().backward()
+        >>> optim.clip_grad_norm([weight], max_norm=1.0)
+        tensor(6.)
+        >>> weight.grad
+        tensor([0.5000, 0.5000, 0.5000, 0.5000])
+
     Source: Pascanu et al. 2013, "On the difficulty of training recurrent neural networks", algorithm 1;
     https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.clip_grad_norm_.html
     """

@@ -46,6 +46,18 @@ class WarmupCosine(LambdaLR):
     Raises:
         ValueError: not ``0 <= warmup < total``, or ``floor`` out of range.
 
+    Examples:
+        >>> from simpletorch import nn, optim
+        >>> optimizer = optim.SGD(nn.Linear(13, 3).parameters(), lr=1.0)
+        >>> schedule = optim.WarmupCosine(optimizer, warmup=2, total=6)
+        >>> rates = []
+        >>> for _ in range(6):
+        ...     rates.append(round(schedule.get_last_lr()[0], 2))
+        ...     optimizer.step()
+        ...     schedule.step()
+        >>> rates
+        [0.5, 1.0, 1.0, 0.85, 0.5, 0.15]
+
     Source: Loshchilov & Hutter 2017, "SGDR: stochastic gradient descent with warm restarts"; Radford et al. 2018.
     """
 

@@ -17,6 +17,15 @@ def seed_everything(seed: int) -> None:
 
     Raises:
         ValueError: ``seed`` is outside 0 to 2**32 - 1, the range that all of them take.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import seed_everything
+        >>> seed_everything(7)
+        >>> first = torch.rand(3)
+        >>> seed_everything(7)
+        >>> torch.equal(first, torch.rand(3))
+        True
     """
     if not 0 <= seed < 2**32:
         raise ValueError(f"a seed is an int from 0 to 2**32 - 1, not {seed}")

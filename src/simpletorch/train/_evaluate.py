@@ -34,6 +34,16 @@ def evaluate(
     Raises:
         DataError: the loader gave no sample, or something that isn't a batch.
         TorchError: torch raised an error inside.
+
+    Examples:
+        >>> from simpletorch import nn
+        >>> from simpletorch.data import DataLoader, Digits
+        >>> from simpletorch.metrics import Accuracy
+        >>> from simpletorch.train import evaluate
+        >>> model = nn.Sequential(nn.Flatten(), nn.Linear(64, 10))
+        >>> found = evaluate(model, DataLoader(Digits(train=False), 100), {"accuracy": Accuracy()})
+        >>> 0 <= found["accuracy"] <= 1
+        True
     """
     for metric in metrics.values():
         metric.reset()

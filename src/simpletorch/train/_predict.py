@@ -33,6 +33,14 @@ def predict(model: torch.nn.Module, loader: Iterable[Any], *, targets: bool = Tr
     Raises:
         DataError: the loader gave no batch.
         TorchError: torch raised an error inside.
+
+    Examples:
+        >>> from simpletorch import nn
+        >>> from simpletorch.data import DataLoader, Digits
+        >>> from simpletorch.train import predict
+        >>> model = nn.Sequential(nn.Flatten(), nn.Linear(64, 10))
+        >>> predict(model, DataLoader(Digits(train=False), 100)).shape
+        torch.Size([360, 10])
     """
     outputs: list[Any] = []
     with mode(model, training=False), torch.no_grad(), explain():

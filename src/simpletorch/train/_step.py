@@ -52,6 +52,15 @@ class Step:
 
     Raises:
         ValueError: the optimizer has no parameter of the model or needs a closure, or a number is out of range.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import nn, optim
+        >>> from simpletorch.train import Step
+        >>> model = nn.Linear(13, 3)
+        >>> step = Step(model, nn.functional.cross_entropy, optim.SGD(model.parameters(), lr=0.1), clip_norm=1.0)
+        >>> step(torch.randn(7, 13), torch.randint(3, (7,))).shape
+        torch.Size([])
     """
 
     pending: int

@@ -69,6 +69,18 @@ class Trainer:
             well, where the loader can be asked for one without losing it: a list of batches, or a `DataLoader` over a
             dataset with indices.
         parallel: ``"ddp"``: each process its batches (`simpletorch.distributed.replicate`); measures are those of all.
+
+    Examples:
+        >>> from simpletorch import nn, optim, seed_everything
+        >>> from simpletorch.data import DataLoader, Digits
+        >>> from simpletorch.train import Trainer
+        >>> seed_everything(0)
+        >>> model = nn.Sequential(nn.Flatten(), nn.Linear(64, 10))
+        >>> optimizer = optim.AdamW(model.parameters(), lr=0.01)
+        >>> trainer = Trainer(loss=nn.functional.cross_entropy, optimizer=optimizer, progress=False)
+        >>> history = trainer.fit(model, DataLoader(Digits(), batch_size=100), epochs=2)
+        >>> history[1].loss < history[0].loss
+        True
     """
 
     loss: Callable[[Any, Any], torch.Tensor]

@@ -47,7 +47,8 @@ def _read() -> list[Program]:
 
 _MODULES = {"data": "torch.utils.data", "optim": "torch.optim", "nn": "torch.nn"}
 _OURS = re.compile(
-    r"\b(?:losses|metrics|train|transforms|pure|Digits|MLP|FeedForward|Residual|SelfAttention)\b|\w+Block"
+    r"\b(?:losses|metrics|train|transforms|pure|Digits|MLP|FeedForward|Residual|SelfAttention|CharTokens)\b|\w+Block"
+    r"|ReplayBuffer|decay_groups|ParameterGroup|run_padded"
 )
 
 

@@ -109,6 +109,12 @@ class DataLoader(torch.utils.data.DataLoader[Any], Generic[Batch]):
             other. While iterating: a worker failed, samples of a batch don't fit together, or they are not what the
             dataset's class declares. A batch is checked by its first sample, once for each combination of dtypes and
             shapes.
+    Examples:
+        >>> from simpletorch.data import DataLoader, Digits
+        >>> images, labels = next(iter(DataLoader(Digits(), batch_size=100, shuffle=True)))
+        >>> images.shape, labels.shape
+        (torch.Size([100, 1, 8, 8]), torch.Size([100]))
+
     Source: https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.DataLoader
     """
 

@@ -75,6 +75,24 @@ class Checkpoint(Callback):
         ValueError: a number is out of range.
         CheckpointError: before training: the folder can't be written to, or has checkpoints of another training. While
             training: a file can't be written.
+
+    Examples:
+        >>> from simpletorch import nn, optim, seed_everything
+        >>> from simpletorch.data import DataLoader, Digits
+        >>> from simpletorch.train import Checkpoint, Trainer
+        >>> seed_everything(0)
+        >>> model = nn.Sequential(nn.Flatten(), nn.Linear(64, 10))
+        >>> trainer = Trainer(
+        ...     loss=nn.functional.cross_entropy,
+        ...     optimizer=optim.AdamW(model.parameters()),
+        ...     callbacks=[Checkpoint("run", keep=1)],
+        ...     progress=False,
+        ... )
+        >>> loader = DataLoader(Digits(), batch_size=100)
+        >>> [epoch.number for epoch in trainer.fit(model, loader, epochs=1, resume="auto")]
+        [1]
+        >>> [epoch.number for epoch in trainer.fit(model, loader, epochs=2, resume="auto")]
+        [1, 2]
     """
 
     best_value: float

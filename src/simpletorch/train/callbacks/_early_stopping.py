@@ -31,6 +31,21 @@ class EarlyStopping(Callback):
     Raises:
         ValueError: ``mode``, ``patience`` or ``min_delta`` is out of range.
         TorchError: as training begins: it is unknown which values are better; while training: there is no such measure.
+
+    Examples:
+        >>> from simpletorch import nn, optim, seed_everything
+        >>> from simpletorch.data import DataLoader, Digits
+        >>> from simpletorch.train import EarlyStopping, Trainer
+        >>> seed_everything(0)
+        >>> model = nn.Sequential(nn.Flatten(), nn.Linear(64, 10))
+        >>> trainer = Trainer(
+        ...     loss=nn.functional.cross_entropy,
+        ...     optimizer=optim.SGD(model.parameters(), lr=0.0),  # it learns nothing
+        ...     callbacks=[EarlyStopping("loss", patience=2)],
+        ...     progress=False,
+        ... )
+        >>> len(trainer.fit(model, DataLoader(Digits(), batch_size=100), epochs=50))
+        3
     """
 
     best: float

@@ -122,8 +122,13 @@ for _legacy, _dtype in [(f"{where}.{name}", d) for name, d in _LEGACY.items() fo
         ("torch.Tensor",),
         make=lambda run, cls, args, kwargs, d=_dtype: _of_sizes_or_data(run, args, kwargs, d),
     )
-for _plain in ("torch.dtype", "torch.Generator", "torch.memory_format", "torch.layout"):
+for _plain in ("torch.dtype", "torch.memory_format", "torch.layout"):
     library_class(_plain)
+library_class(
+    "torch.Generator",
+    methods={name: lambda run, args, kwargs: args[0] for name in ("manual_seed", "set_state")},
+    unknown="a generator",
+)
 library_class("torch.Size", make=lambda run, cls, args, kwargs: _size(run, args))
 
 
@@ -275,7 +280,7 @@ def shared(value: Value) -> Tensor:
 @model("torch.manual_seed")
 def _seed(run: Interpreter, seed: Value) -> Value:
     seeds.seeded(run, seed)
-    return run.unknown("torch's generator")
+    return Instance(run.program.library_class("torch.Generator"))
 
 
 @native(

@@ -148,6 +148,7 @@ _followed(
     "nn",
     _blocks="MLP FeedForward Residual SelfAttention TransformerBlock",
     _arguments="sizes divisible probability refuse",
+    recurrent="run_padded",
 )
 _followed(
     "losses",
@@ -169,14 +170,16 @@ _followed(
     callbacks="Callback Fit",
     mode="mode",
 )
-_followed("train", batches="parts_of")
+_followed("train", batches="parts_of", _epoch="Epoch")
 _followed(
     "data",
     images="MNIST FashionMNIST CIFAR10 CIFAR100",
     datasets="CachedDataset MappedDataset ZippedDataset",
-    replay="ReplayBuffer",
+    replay="Prioritized PrioritizedReplayBuffer ReplayBuffer",
+    text="CharTokens",
 )
 _followed("data", "data/loading", _builder="LoaderBuilder")
+_followed("optim", groups="ParameterGroup decay_groups")
 _followed(
     "language.models",
     _attention="KeyValues",
@@ -293,7 +296,7 @@ gives(
         for name in (
             *("AimLogger", "BatchSizeFinder", "Checkpoint", "CSVLogger", "DetectNaN", "EarlyStopping"),
             *("GradientMonitor", "LearningRateFinder", "Live", "MLflowLogger", "Profiler", "TensorBoardLogger"),
-            *("WandbLogger", "rng_state"),
+            *("WandbLogger", "recompute", "rng_state"),
         )
     )
 )
