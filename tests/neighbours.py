@@ -26,7 +26,7 @@ INSTALLED: Final = frozenset(
     )
 )
 """Those of the extra `neighbours`, which `make test-all` installs."""
-NOT_INSTALLED: Final = frozenset(("aim", "cupy", "executorch", "mlflow"))
+NOT_INSTALLED: Final = frozenset(("aim", "cupy", "executorch", "h5py", "mlflow"))
 """Those that are tested where somebody has installed them."""
 
 

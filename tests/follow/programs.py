@@ -15,6 +15,7 @@ import scipy.sparse
 import torch
 
 from simpletorch.follow import followed as _followed  # noqa: F401  (fills the tables)
+from simpletorch.follow.disk.reach import Reach
 from simpletorch.follow.interpreter import Interpreter
 from simpletorch.follow.marks import sparsity
 from simpletorch.follow.scopes import Scope
@@ -38,9 +39,11 @@ from simpletorch.rules.core.dtype import DType
 __all__ = ["compare", "difference", "follow_source", "run_source"]
 
 
-def follow_source(source: str, path: Path, arguments: tuple[str, ...] = ()) -> tuple[dict[str, Any], list[str]]:
+def follow_source(
+    source: str, path: Path, arguments: tuple[str, ...] = (), reach: Reach | None = None
+) -> tuple[dict[str, Any], list[str]]:
     """The global variables at the end, as the follower has them, and what it reports."""
-    program = Program(path, arguments, path.name)
+    program = Program(path, arguments, path.name, reach)
     run = Interpreter(program)
     scope = Scope(None, path.name, {"__name__": "__main__", "__file__": str(path), "__doc__": None})
     program.modules["__main__"] = Namespace("__main__", scope.cells, str(path))

@@ -319,6 +319,8 @@ def _plainly(run: Interpreter, value: Instance, name: str) -> Value:
         return run.derived(f".{name}", value, None, type=None)
     if value.cls.metadata.get("exact") or modules.knows_all(run, value.cls):
         return MISSING
+    if run.questions and modules.is_followed(run, value.cls):
+        return MISSING
     return run.unknown(f"attribute {name!r}")
 
 

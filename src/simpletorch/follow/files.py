@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from simpletorch.follow import branches
 from simpletorch.follow.disk import entries as disk
+from simpletorch.follow.disk.described import Table
 from simpletorch.follow.libraries.python.copy import deep, twin_of
 from simpletorch.follow.marks import devices
 from simpletorch.follow.memory import remembered
@@ -68,6 +69,7 @@ __all__ = [
     "removed",
     "save",
     "spoiled",
+    "table_of",
     "tensor_of",
     "text_of",
     "written",
@@ -386,6 +388,11 @@ def loaded(run: Interpreter, kind: str, source: Value, parts: int) -> tuple[Valu
 def text_of(run: Interpreter, source: Value) -> str | None:
     """The whole text in a path or a stream, None if it isn't known."""
     return disk.text_of(run, _in(run, source))
+
+
+def table_of(run: Interpreter, source: Value) -> Table | None:
+    """The table of the Parquet file at a path, None if it isn't known."""
+    return disk.table_of(run, _in(run, source))
 
 
 def folder(run: Interpreter, value: Value) -> str | None:

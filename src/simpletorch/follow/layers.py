@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
 __all__ = [
+    "CONVERTED",
     "MODULE",
     "attribute",
     "build",
@@ -155,6 +156,7 @@ _SIZES: Final = frozenset({
 
 
 _IGNORES: Final = "ignores"  # in the state of a loss
+CONVERTED: Final = "converted"  # in the state of a layer: the dtype that it has got since, ANYTHING if that isn't known
 
 
 def _is_float(value: Value) -> bool:
@@ -240,6 +242,9 @@ def forward(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs:
         return run.unknown(f"what a {module.cls.name} gives whose sizes aren't known")
     if (refused := no_tensors.check_layer(run, rule, args, kwargs)) is not None:
         return refused
+    if run.converts_dtypes and not rule.takes_parameters_dtype and hasattr(rule, "dtype"):
+        own: dict[str, Any] = {"dtype": _dtype_of(run, module, rule)}
+        rule = replace(rule, **own)  # the result has the parameters' dtype
     if run.promises:
         purity.layer(run, module, module.cls.name)
     if run.order is not None:
@@ -271,6 +276,15 @@ def forward(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs:
     if name in sequences.LAYERS:
         sequences.of_layer(run, name, module, args, out)
     return out
+
+
+def _dtype_of(run: Interpreter, module: Instance, rule: ModuleRule) -> RuleValue:
+    """The dtype of a layer's parameters: the one that it was converted to, else the one that it was made with."""
+    found = run.resolve(module.state.get(CONVERTED, MISSING))
+    if found is MISSING:
+        made: RuleValue = getattr(rule, "dtype", None)
+        return ANYTHING if made is None and run.modes.get("other default dtype") else made
+    return found if isinstance(found, DType) else ANYTHING
 
 
 def _with_hint(rule: ModuleRule, args: tuple[Value, ...], report: Report) -> Report:
@@ -361,8 +375,9 @@ def attribute(run: Interpreter, module: Instance, name: str) -> Value:
         return MISSING if name in vars(rule) else run.unknown(f"{name} of a layer whose sizes aren't known")
     if name in own:
         value = own[name]
-        if run.converts_dtypes and isinstance(value, TensorType):
-            value = replace(value, dtype=None)
+        if run.converts_dtypes and isinstance(value, TensorType) and (value.dtype is None or value.dtype.is_floating):
+            converted = run.resolve(module.state.get(CONVERTED))
+            value = replace(value, dtype=converted if isinstance(converted, DType) else None)
         made = tensors.from_rule(run, value, name)
         if isinstance(made, Tensor):
             gradients.mark(made, gradients.layer_parameter(module, value))

@@ -8,9 +8,11 @@ import pickle
 import random
 import resource
 import sys
+import time
 import wave
 import zipfile
 from contextlib import suppress
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,8 +21,13 @@ import torch
 from simpletorch.follow import follow
 from simpletorch.follow.disk.arrays import npy, npz
 from simpletorch.follow.disk.described import Unreadable
+from simpletorch.follow.disk.hdf5 import hdf5
+from simpletorch.follow.disk.hubs import file_of, read_json, tokens, tokens_named, weights_dtype
 from simpletorch.follow.disk.images import image
+from simpletorch.follow.disk.matlab import matlab
+from simpletorch.follow.disk.parquet import parquet
 from simpletorch.follow.disk.pickles import pickled, torch_archive
+from simpletorch.follow.disk.reach import Reach
 from simpletorch.follow.disk.safetensors import safetensors
 from simpletorch.follow.disk.sounds import sound
 from simpletorch.follow.disk.tables import csv_table, numbers
@@ -50,6 +57,22 @@ def _tensors() -> bytes:
     return pytest.importorskip("safetensors.torch").save({"a": torch.zeros(3, 5)})
 
 
+def _parquet() -> bytes:
+    frame = pytest.importorskip("pandas").DataFrame({"a": [1, 2], "b": ["x", "y"]})
+    pytest.importorskip("pyarrow")
+    return _written(frame.to_parquet)
+
+
+def _matlab(compressed: bool) -> bytes:
+    library = pytest.importorskip("scipy.io")
+    held = {"x": np.zeros((3, 5)), "s": "text"}
+    return _written(lambda s: library.savemat(s, held, do_compression=compressed))
+
+
+def _beside(name: str) -> bytes:
+    return Path(__file__).with_name(name).read_bytes()
+
+
 def _archive(read):
     def work(file, length):
         refuse_large_index(file, length)
@@ -70,15 +93,23 @@ FORMATS = {
     "webp": (lambda: _image("WEBP"), lambda f, n: image(f)),
     "wav": (lambda: _written(_wav), sound),
     "csv": (lambda: b"a,b\n1,2\n3,4\n", lambda f, n: csv_table(f.read().decode("latin1"))),
+    "parquet": (_parquet, parquet),
+    "matlab": (lambda: _matlab(False), matlab),
+    "compressed matlab": (lambda: _matlab(True), matlab),
+    "old hdf5": (lambda: _beside("old.h5"), hdf5),
+    "new hdf5": (lambda: _beside("new.h5"), hdf5),
     "numbers": (lambda: b"1 2\n3 4\n", lambda f, n: numbers(f.read().decode("latin1"))),
 }
+
+
+_TIMES = 250
 
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_damaged_file_is_unreadable_or_read(name):
     make, read = FORMATS[name]
     whole, chance = make(), random.Random(name)
-    for _ in range(170):
+    for _ in range(_TIMES):
         data = bytearray(whole)
         if chance.random() < 0.3:
             del data[chance.randrange(len(data)) :]
@@ -86,6 +117,74 @@ def test_a_damaged_file_is_unreadable_or_read(name):
             data[chance.randrange(len(data))] = chance.choice((0, 1, 0x7F, 0x80, 0xFF, chance.randrange(256)))
         with suppress(Unreadable):
             read(io.BytesIO(bytes(data)), len(data))
+
+
+# fields of a footer or a header that say how much follows
+CLAIMS = {
+    "parquet": (_parquet, parquet, range(-60, 0)),
+    "old hdf5": (lambda: _beside("old.h5"), hdf5, range(0, 2_000, 8)),
+    "new hdf5": (lambda: _beside("new.h5"), hdf5, range(0, 2_000, 8)),
+    "matlab": (lambda: _matlab(False), matlab, range(128, 400, 4)),
+}
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+@pytest.mark.parametrize("claim", [b"\xff" * 8, b"\x7f" + b"\xff" * 7, (2**40).to_bytes(8, "little"), bytes(8)])
+def test_a_file_that_claims_too_much_stays_small(name, claim):
+    make, read, places = CLAIMS[name]
+    whole = make()
+    before, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
+    for place in places:
+        data = bytearray(whole)
+        at = place % len(data)
+        data[at : at + 8] = claim
+        with suppress(Unreadable):
+            read(io.BytesIO(bytes(data)), len(data))
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000  # KiB
+    assert time.process_time() - start < 10
+
+
+def test_groups_in_themselves_end():
+    """Every address of the file's objects leads to its root."""
+    data = _beside("old.h5")
+    root = data[64:72]
+    for place in range(96, len(data) - 8, 8):
+        with suppress(Unreadable):
+            hdf5(io.BytesIO(data[:place] + root + data[place + 8 :]), len(data))
+
+
+def test_a_model_of_the_hub_leads_nowhere_else(tmp_path):
+    reach = Reach([tmp_path / "hub"], tmp_path / "work")
+    (tmp_path / "secret.json").write_text("{}")
+    folder = tmp_path / "hub" / "models--a--b"
+    for part in ("refs", "snapshots/c"):
+        (folder / part).mkdir(parents=True)
+    (folder / "snapshots" / "c" / "config.json").symlink_to(tmp_path / "secret.json")
+    (folder / "refs" / "main").write_text("c")
+    (folder / "refs" / "up").write_text("../../../..")
+    cache = str(tmp_path / "hub")
+    for revision in ("main", "up", "../main", "c", "x" * 10_000, "\0"):
+        for file in ("config.json", "secret.json", "../secret.json", "../../../../secret.json"):
+            assert file_of(reach, "a/b", file, cache=cache, revision=revision) is None
+    for name in ("../secret", "a/../b", "/etc", "a/b/c", "", "\0", "~", "x" * 5_000):
+        assert file_of(reach, name, "passwd", cache=cache) is None
+
+
+def test_the_files_of_a_damaged_model_say_nothing_wrong(tmp_path):
+    reach, path, chance = Reach([tmp_path], tmp_path), tmp_path / "x.json", random.Random(7)
+    whole = b'{"model": {"vocab": {"a": 0, "b": 1}}, "added_tokens": [{"content": "c"}], "pad_token": "[PAD]"}'
+    for _ in range(_TIMES):
+        data = bytearray(whole)
+        for _ in range(chance.randrange(1, 9)):
+            data[chance.randrange(len(data))] = chance.choice(b'{}[]",:0ax\\')
+        path.write_bytes(bytes(data))
+        with suppress(Unreadable):
+            found = read_json(reach, str(path))
+            tokens(found), tokens_named(found)
+        assert weights_dtype(reach, str(path)) == ""
+    path.write_bytes(b"[" * 5_000_000)
+    with pytest.raises(Unreadable):
+        read_json(reach, str(path))
 
 
 BOMBS = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import glob
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -58,6 +59,49 @@ SIZES = {
 @pytest.mark.parametrize(("source", "expected"), SIZES.items())
 def test_sizes_of_data(folder, source, expected):
     assert known(source) == expected
+
+
+TABLES = {
+    "import pandas as pd\nreveal_type(pd.read_parquet('t.parquet').shape)": "(23, 3)",
+    "import pandas as pd\nreveal_type(pd.read_parquet('t.parquet', columns=['a', 'b']).values)": "Float32[23, 2]",
+    "import pandas as pd\nreveal_type(pd.read_parquet('t.parquet').drop(columns=['y']).values)": "Tensor[23, 2]",
+    "from scipy.io import loadmat\nreveal_type(loadmat('m.mat')['x'])": "Float64[3, 5]",
+    "import scipy.io as sio\nreveal_type(sio.loadmat('m')['y'].squeeze())": "Int32[7]",
+    "import h5py\nf = h5py.File('old.h5')\nreveal_type(f['x'].shape)": "(3, 5)",
+    "import h5py\nf = h5py.File('old.h5')\nreveal_type(f['g/z'][2:6])": "UInt16[4]",
+    "import h5py, torch\nwith h5py.File('new.h5') as f:\n    reveal_type(torch.from_numpy(f['x'][:]))": "Float32[3, 5]",
+    "import h5py, numpy as np\nreveal_type(np.array(h5py.File('new.h5')['g']['z']))": "UInt16[7]",
+    "import h5py\nreveal_type(len(h5py.File('old.h5')['n']))": "11",
+}
+
+
+@pytest.mark.parametrize(("source", "expected"), TABLES.items())
+def test_sizes_of_tables_and_of_science(folder, source, expected):
+    pandas, science = pytest.importorskip("pandas"), pytest.importorskip("scipy.io")
+    pytest.importorskip("pyarrow")
+    columns = {name: np.zeros(23, np.float32) for name in "ab"}
+    pandas.DataFrame(columns | {"y": np.arange(23)}).to_parquet("t.parquet")
+    science.savemat("m.mat", {"x": np.zeros((3, 5)), "y": np.arange(7, dtype=np.int32)})
+    for name in ("old.h5", "new.h5"):
+        shutil.copy(Path(__file__).with_name(name), name)
+    assert known(source) == expected
+
+
+WRITTEN = {
+    "by h5py": "import h5py, numpy as np\nwith h5py.File('old.h5', 'a') as f:\n    f['x'] = np.zeros(3)\n"
+    "reveal_type(h5py.File('old.h5')['x'][:])",
+    "by pandas": "import pandas as pd, tool\ntool.frame().to_parquet('t.parquet')\n"
+    "reveal_type(pd.read_parquet('t.parquet').shape[0])",
+}
+
+
+@pytest.mark.parametrize("source", WRITTEN.values(), ids=WRITTEN)
+def test_a_table_that_may_have_been_written_is_unknown(folder, source):
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    pandas.DataFrame({"a": np.zeros(23)}).to_parquet("t.parquet")
+    shutil.copy(Path(__file__).with_name("old.h5"), "old.h5")
+    assert known(source).startswith(("unknown", "?"))
 
 
 UNKNOWN = {

@@ -6,14 +6,18 @@ import io
 import pickle
 import wave
 from collections import OrderedDict
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
 from simpletorch.follow.disk.arrays import npy, npz
-from simpletorch.follow.disk.described import Array, Object, Sound, Tensor, Unreadable
+from simpletorch.follow.disk.described import Array, Object, Sound, Table, Tensor, Unreadable
+from simpletorch.follow.disk.hdf5 import hdf5
 from simpletorch.follow.disk.images import image, is_image
+from simpletorch.follow.disk.matlab import matlab
+from simpletorch.follow.disk.parquet import parquet
 from simpletorch.follow.disk.pickles import pickled, torch_archive
 from simpletorch.follow.disk.safetensors import safetensors
 from simpletorch.follow.disk.sounds import sound
@@ -181,3 +185,93 @@ def test_rows_of_other_lengths_are_no_table():
         csv_table("a,b\n1,2,3\n")
     with pytest.raises(Unreadable):
         numbers("1 2\n3\n")
+
+
+def _table(stream: io.BytesIO) -> Table:
+    return parquet(stream, len(stream.getvalue()))
+
+
+@pytest.mark.parametrize("index", [None, "a"])
+@pytest.mark.parametrize("rows", [0, 7])
+def test_parquet_as_pandas_reads_what_it_has_written(index, rows):
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    columns = {"a": np.arange(rows), "b": np.zeros(rows, np.float32), "c": ["x"] * rows, "d": [True] * rows}
+    made = pandas.DataFrame(columns | {"e": [1.5] * rows, "u": np.zeros(rows, np.uint8), "n": [None] * rows})
+    stream = saved((made if index is None else made.set_index(index)).to_parquet)
+    found = _table(stream)
+    stream.seek(0)
+    there = pandas.read_parquet(stream)
+    assert (found.rows, list(found.columns)) == (len(there), list(there.columns))
+    assert all(told in ("", str(kind)) for told, kind in zip(found.dtypes, there.dtypes, strict=True))
+    assert {"float32", "uint8"} <= set(found.dtypes)
+
+
+def test_parquet_of_others():
+    """Integers with missing values become floats; columns in columns are one."""
+    arrow = pytest.importorskip("pyarrow")
+    writer = pytest.importorskip("pyarrow.parquet")
+    pandas = pytest.importorskip("pandas")
+    columns = {
+        "missing": arrow.array([1, 2, None]),
+        "whole": arrow.array([1, 2, 3], arrow.int16()),
+        "unsigned": arrow.array([1, 2, 3], arrow.uint32()),
+        "list": arrow.array([[1], [2, 3], []]),
+        "struct": arrow.array([{"x": 1, "y": {"z": 2.5}}] * 3),
+        "date": arrow.array([1, 2, 3], arrow.timestamp("us")),
+        "float": arrow.array([1.0, None, 2.0]),
+    }
+    stream = saved(lambda s: writer.write_table(arrow.table(columns), s))
+    dtypes = ("", "int16", "uint32", "", "", "", "float64")
+    assert _table(stream) == Table(tuple(columns), 3, dtypes)
+    stream.seek(0)
+    there = [str(kind) for kind in pandas.read_parquet(stream).dtypes]
+    assert [kind for kind, told in zip(there, dtypes, strict=True) if told] == [told for told in dtypes if told]
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_matlab(compressed):
+    scipy = pytest.importorskip("scipy.io")
+    made = {name: np.zeros((3, n + 1), name) for n, name in enumerate(DTYPES) if name not in ("bool", "float16")}
+    made |= {"flags": np.array([True, False]), "text": "text", "struct": {"a": 1}, "cube": np.zeros((2, 3, 5))}
+    made |= {"empty": np.zeros((0, 3)), "a" * 31: np.float32(1)}
+    stream = saved(lambda s: scipy.savemat(s, made, do_compression=compressed))
+    found = matlab(stream, len(stream.getvalue()))
+    stream.seek(0)
+    there = scipy.loadmat(stream)
+    assert list(found) == [name for name in there if not name.startswith("__")]
+    for name, told in found.items():
+        if isinstance(told, Array):
+            assert told == Array(there[name].shape, str(there[name].dtype)), name
+    assert {name for name, told in found.items() if isinstance(told, Object)} == {"text", "struct", "complex64"}
+
+
+_HDF5 = {
+    "x": Array((3, 5), "float32"),
+    "y": Array((2,), "bool"),
+    "g": {"z": Array((7,), "uint16")},
+    "n": Array((11, 13), "float64"),
+    "t": Array((), ""),
+}
+"""The contents of ``old.h5`` and ``new.h5``, which h5py has written, the second one with ``libver="latest"``."""
+
+
+@pytest.mark.parametrize("name", ["old.h5", "new.h5"])
+def test_hdf5(name):
+    path = Path(__file__).with_name(name)
+    with path.open("rb") as file:
+        assert hdf5(file, path.stat().st_size) == _HDF5
+
+
+@pytest.mark.neighbour("h5py")
+def test_hdf5_as_h5py_reads_it(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        for n in range(200):
+            file[f"group{n % 3}/array{n}"] = np.zeros((n % 5, n), DTYPES[n % 10])
+    with (tmp_path / "x.h5").open("rb") as stream:
+        found = hdf5(stream, (tmp_path / "x.h5").stat().st_size)
+    with h5py.File(tmp_path / "x.h5") as file:
+        for n in range(200):
+            there = file[f"group{n % 3}/array{n}"]
+            assert found[f"group{n % 3}"][f"array{n}"] == Array(there.shape, str(there.dtype))

@@ -53,6 +53,36 @@ _MEL: Final = """
 from torchaudio import transforms
 mel = transforms.MelSpectrogram(sample_rate=16000, n_fft=400, hop_length=160, n_mels=61)
 """
+_UNET: Final = """
+from diffusers import DDPMScheduler, UNet2DModel
+sizes = dict(layers_per_block=1, block_out_channels=(32, 64), norm_num_groups=8)
+down, up = ("DownBlock2D", "AttnDownBlock2D"), ("AttnUpBlock2D", "UpBlock2D")
+model = UNet2DModel(sample_size=32, in_channels=3, out_channels=3, down_block_types=down, up_block_types=up, **sizes)
+x, t = torch.randn(2, 3, 32, 32), torch.randint(0, 1000, (2,))
+"""
+_PEFT: Final = (
+    "from peft import LoraConfig, get_peft_model\n"
+    + _BERT
+    + """
+from transformers import BertForSequenceClassification
+config.num_labels = 5
+base = BertForSequenceClassification(config)
+model = get_peft_model(base, LoraConfig(r=7, target_modules=["query", "value"], task_type="SEQ_CLS"))
+ids = torch.randint(0, 101, (2, 17))
+"""
+)
+_SEGMENTS: Final = """
+from torchvision.models.segmentation import deeplabv3_resnet50, fcn_resnet50
+given = dict(weights=None, weights_backbone=None, num_classes=7)
+x = torch.zeros(2, 3, 64, 96)
+"""
+_BOXES: Final = """
+from torchvision.models.detection import fasterrcnn_resnet50_fpn, maskrcnn_resnet50_fpn
+from torchvision.models.detection.faster_rcnn import FastRCNNPredictor
+given = dict(weights=None, weights_backbone=None)
+boxes = torch.tensor([[1.0, 2.0, 30.0, 40.0]] * 3)
+targets = [{"boxes": boxes, "labels": torch.tensor([1, 2, 2])}]
+"""
 
 RIGHT: Final[Mapping[str, str]] = {
     "vit": _VIT + "y = ViT(image_size=64, patch_size=16, **sizes)(torch.randn(2, 3, 64, 64))",
@@ -92,6 +122,27 @@ RIGHT: Final[Mapping[str, str]] = {
     "y = DropPath(0.1)(Mlp(48, 96, 17)(p))",
     "timm loss": "from timm.loss import LabelSmoothingCrossEntropy\nx = torch.zeros(4, 7, requires_grad=True)\n"
     "loss = LabelSmoothingCrossEntropy(0.1)(x, torch.tensor([1, 2, 3, 4]))",
+    "timm features": "import timm\nm = timm.create_model('resnet18', features_only=True, out_indices=(1, 3))\n"
+    "a, b = m(torch.zeros(2, 3, 64, 96))\nn = m.feature_info.channels()[-1]",
+    "timm features of convnext": "import timm\n"
+    "a, b, c, d = timm.create_model('convnext_atto', features_only=True)(torch.zeros(2, 3, 64, 96))",
+    "denoising": _UNET + "y = model(x, t).sample\nz = model(x, t, return_dict=False)[0]\n"
+    "loss = torch.nn.functional.mse_loss(y, x)",
+    "noise": _UNET + "s = DDPMScheduler(num_train_timesteps=1000)\ny = s.add_noise(x, torch.randn_like(x), t)\n"
+    "n = s.config.num_train_timesteps\nc = model.config.in_channels\ndel s",
+    "an autoencoder": "from diffusers import AutoencoderKL\n"
+    "blocks = dict(down_block_types=('DownEncoderBlock2D',) * 2, up_block_types=('UpDecoderBlock2D',) * 2)\n"
+    "v = AutoencoderKL(block_out_channels=(32, 64), latent_channels=5, norm_num_groups=8, **blocks)\n"
+    "z = v.encode(torch.zeros(2, 3, 32, 32)).latent_dist.sample()\ny = v.decode(z).sample",
+    "adapters": _PEFT + "y = model(ids).logits\nloss = model(input_ids=ids, labels=torch.tensor([1, 0])).loss\n"
+    "z = model.get_base_model()(ids).logits",
+    "segments": _SEGMENTS + "y = deeplabv3_resnet50(**given)(x)['out']\nz = fcn_resnet50(**given)(x)['out']",
+    "boxes of a picture": _BOXES + "m = fasterrcnn_resnet50_fpn(**given)\n"
+    "n = m.roi_heads.box_predictor.cls_score.in_features\nm.roi_heads.box_predictor = FastRCNNPredictor(n, 3)\n"
+    "losses = m([torch.rand(3, 64, 96)], targets)\nloss = sum(losses.values())\nloss.backward()\n"
+    "w, o = m.roi_heads.box_predictor.bbox_pred.weight, losses['loss_objectness']",
+    "features of a picture": _BOXES + "m = maskrcnn_resnet50_fpn(**given)\n"
+    "f = m.backbone(torch.zeros(2, 3, 64, 96))\na, b = f['0'], f['pool']",
     "bert": _BERT + "out = BertModel(config)(torch.randint(0, 101, (2, 17)))\n"
     "h, p = out.last_hidden_state, out.pooler_output\ndel out",
     "bert, a shorter mask": _BERT
@@ -149,6 +200,19 @@ WRONG: Final[Mapping[str, str]] = {
     "y = torch.nn.Linear(1024, 5)(model(torch.zeros(2, 3, 64, 64)))",
     "timm: loss": "from timm.loss import SoftTargetCrossEntropy\n"
     "loss = SoftTargetCrossEntropy()(torch.zeros(4, 7, requires_grad=True), torch.tensor([1, 2, 3, 4, 5]))",
+    "timm: features of a stage": "import timm\nm = timm.create_model('resnet18', features_only=True)\n"
+    "y = torch.nn.Conv2d(256, 5, 1)(m(torch.zeros(2, 3, 64, 64))[-1])",
+    "denoising: channels": _UNET + "y = model(x[:, :1], t)",
+    "denoising: its noise": _UNET + "y = model(x, t).sample - torch.randn(2, 1, 32, 31)",
+    "an autoencoder's latents": "from diffusers import AutoencoderKL\n"
+    "v = AutoencoderKL(block_out_channels=(32,), latent_channels=5, norm_num_groups=8)\n"
+    "y = v.decode(torch.zeros(2, 4, 8, 8))",
+    "adapters: labels": _PEFT + "loss = torch.nn.functional.cross_entropy(model(ids).logits, torch.zeros(3).long())",
+    "segments: channels": _SEGMENTS + "y = deeplabv3_resnet50(**given)(x[:, :1])",
+    "segments: labels": _SEGMENTS + "y = fcn_resnet50(**given)(x)['out']\n"
+    "loss = torch.nn.functional.cross_entropy(y, torch.zeros(2, 64, 95).long())",
+    "boxes: a head": _BOXES + "m = fasterrcnn_resnet50_fpn(**given)\nh = m.roi_heads.box_predictor\n"
+    "y = h.cls_score(torch.zeros(5, 256))",
     "bert: head": _BERT
     + "y = torch.nn.Linear(768, 5)(BertModel(config)(torch.randint(0, 101, (2, 17))).pooler_output)",
     "bert: floats": _BERT + "y = BertModel(config)(torch.randn(2, 17))",
@@ -173,6 +237,8 @@ _KNOWN: Final = (
     "x_transformers",
     "einops",
     "timm",
+    "diffusers",
+    "peft",
     "transformers",
     "torchvision",
     "torchaudio",

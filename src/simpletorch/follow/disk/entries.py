@@ -9,7 +9,10 @@ from typing import IO, TYPE_CHECKING, Any, Final
 
 from simpletorch.follow.disk import described
 from simpletorch.follow.disk.arrays import npy, npz
+from simpletorch.follow.disk.hdf5 import hdf5, is_hdf5
 from simpletorch.follow.disk.images import image, is_image
+from simpletorch.follow.disk.matlab import is_matlab, matlab
+from simpletorch.follow.disk.parquet import parquet
 from simpletorch.follow.disk.pickles import pickled, torch_archive
 from simpletorch.follow.disk.safetensors import safetensors
 from simpletorch.follow.disk.sounds import is_sound, sound
@@ -22,7 +25,7 @@ from simpletorch.shapes import Shape
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["DISK", "IMAGE", "SOUND", "TEXT", "describe", "entry", "read", "text_of", "value"]
+__all__ = ["DISK", "IMAGE", "SOUND", "TEXT", "describe", "entry", "read", "table_of", "text_of", "value", "words_of"]
 
 TEXT, IMAGE, SOUND = "text", "image", "sound"
 """Kinds: an image is ``(mode, height, width)``, a sound ``(frames, channels, rate)``."""
@@ -34,6 +37,7 @@ _LARGEST_TABLE: Final = 1 << 24
 _MOST_VALUES: Final = 100_000
 _FIRST: Final = 32
 _MOST_NAMED: Final = 3
+_MOST_COLUMNS: Final = 8
 _LEGACY_MAGIC: Final = 0x1950A86A20F9469CFC6C
 
 
@@ -134,6 +138,30 @@ def text_of(run: Interpreter, found: Value) -> str | None:
     return text
 
 
+def table_of(run: Interpreter, found: Value) -> described.Table | None:
+    """The table in the entry of a Parquet file; None if it isn't known."""
+    if not isinstance(found, Saved) or found.kind != DISK or not isinstance(found.value, str):
+        return None
+    file = run.program.reach.open(found.value)
+    if file is None:
+        return None
+    with file:
+        length = file.seek(0, io.SEEK_END)
+        file.seek(0)
+        try:
+            table = parquet(file, length)
+        except described.Unreadable:
+            return None
+    run.program.described[found.value] = words_of(table)
+    return table
+
+
+def words_of(table: described.Table) -> str:
+    """A table in words: ``23 rows, 3 columns: a, b, y``."""
+    more = ", …" if len(table.columns) > _MOST_COLUMNS else ""
+    return f"{table.rows} rows, {len(table.columns)} columns: {', '.join(table.columns[:_MOST_COLUMNS])}{more}"
+
+
 def _decoded(data: bytes) -> str | None:
     if b"\0" in data:
         return None
@@ -167,6 +195,8 @@ _FORMATS: Final[tuple[tuple[Callable[[bytes, str], bool], str, Callable[[IO[byte
     (lambda start, path: start.startswith(b"PK\3\4") and path.endswith(".npz"), "npz", _npz),
     (lambda start, path: start.startswith(b"PK\3\4"), "torch", _torch),
     (lambda start, path: path.endswith(".safetensors"), "safetensors", safetensors),
+    (lambda start, path: is_hdf5(start), "hdf5", hdf5),
+    (lambda start, path: is_matlab(start), "matlab", matlab),
     (lambda start, path: is_image(start), IMAGE, lambda file, length: image(file)),
     (lambda start, path: is_sound(start), SOUND, sound),
     (lambda start, path: start.startswith(b"\x80") and start[1:2] <= b"\5", "pickle", _pickle),

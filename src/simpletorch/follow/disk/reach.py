@@ -12,7 +12,7 @@ from typing import IO, Final, final
 
 from simpletorch import _outside as outside
 
-__all__ = ["Reach", "folders_of", "here", "project_of"]
+__all__ = ["Reach", "folders_of", "here", "hub_cache", "project_of"]
 
 _MOST_FILES: Final = 2_000
 _MOST_BYTES: Final = 1 << 28
@@ -22,11 +22,22 @@ _OF_A_PROJECT: Final = ("pyproject.toml", "setup.py", "setup.cfg", ".git")
 def folders_of(program: Path, arguments: Sequence[str] = ()) -> list[Path]:
     """The folders whose data a program's follow may read.
 
-    They are the program's project, the current folder, and paths on its command line.
+    They are the program's project, the current folder, paths on its command line, and the cache of models.
     """
     folder = program.absolute().parent
     given = [Path(a) for a in arguments if a and not a.startswith("-")]
-    return [project_of(folder) or folder, Path.cwd(), *(p for p in given if outside.exists(p))]
+    return [project_of(folder) or folder, Path.cwd(), *(p for p in given if outside.exists(p)), hub_cache()]
+
+
+def hub_cache() -> Path:
+    """The folder in which Hugging Face's libraries keep models, by the environment."""
+    for name in ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"):
+        if found := outside.variable(name):
+            return Path(found)
+    home = outside.variable("HF_HOME")
+    if home:
+        return Path(home, "hub")
+    return Path(outside.variable("XDG_CACHE_HOME") or Path(outside.variable("HOME"), ".cache"), "huggingface", "hub")
 
 
 def here() -> Path:

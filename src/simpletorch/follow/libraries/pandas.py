@@ -6,6 +6,7 @@ they are a column's own.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeGuard
 
 from simpletorch.follow import files
@@ -38,7 +39,6 @@ Kwargs: TypeAlias = dict[str, Value]
 
 FRAME: Final = "pandas.DataFrame"
 SERIES: Final = "pandas.Series"
-_MOST_NAMED: Final = 8
 _INDEXERS: Final = ("iloc", "loc")
 
 
@@ -502,9 +502,28 @@ def _read_csv(run: Interpreter, filepath_or_buffer: Value, *more: Value, **rest:
     known = None if more else _on_disk(run, filepath_or_buffer, rest)
     if known is None:
         return _read(run, filepath_or_buffer, *more, **rest)
+    return _of_table(run, known, "names" in rest or rest.get("header", "infer") is not None)
+
+
+def _of_table(run: Interpreter, known: Table, has_names: bool = True) -> Value:
     dtype = NAMES.get(known.dtypes[0]) if len(set(known.dtypes)) == 1 else None
-    has_names = "names" in rest or rest.get("header", "infer") is not None
     return _made(run, (known.rows, len(known.columns)), dtype, known.columns if has_names else None)
+
+
+@model("pandas.read_parquet")
+def _read_parquet(
+    run: Interpreter, path: Value, engine: Value = "auto", columns: Value = None, *more: Value, **rest: Value
+) -> Value:
+    known = None if more or rest else files.table_of(run, path)
+    asked = None if columns is None else _labels(run, columns)
+    if known is None or (columns is not None and asked is None):
+        return _read(run, path, **rest, **({} if asked is None else {"names": columns}))
+    if asked is None:
+        return _of_table(run, known)
+    kinds = dict(zip(known.columns, known.dtypes, strict=True))
+    if any(name not in kinds for name in asked):
+        return _read(run, path)
+    return _of_table(run, replace(known, columns=tuple(asked), dtypes=tuple(kinds[name] for name in asked)))
 
 
 @model("pandas.read_table")
@@ -512,7 +531,7 @@ def _read_table(run: Interpreter, filepath_or_buffer: Value, *more: Value, **res
     return _read_csv(run, filepath_or_buffer, *more, **(rest if "delimiter" in rest else {"sep": "\t", **rest}))
 
 
-@model("pandas.read_excel", "pandas.read_parquet", "pandas.read_feather", "pandas.read_fwf")
+@model("pandas.read_excel", "pandas.read_feather", "pandas.read_fwf")
 def _read(run: Interpreter, path: Value, *more: Value, **rest: Value) -> Value:
     if {"chunksize", "iterator", "squeeze"} & rest.keys() or rest.get("sheet_name", 0) is None:
         return run.unknown("what is read from a file", None, "data")
@@ -540,8 +559,7 @@ def _on_disk(run: Interpreter, path: Value, options: dict[str, Value]) -> Table 
         found = csv_table(text, separator, header=has_header, names=titles)
     except Unreadable:
         return None
-    shown = ", ".join(found.columns[:_MOST_NAMED]) + (", …" if len(found.columns) > _MOST_NAMED else "")
-    entries.describe(run, text, f"{found.rows} rows, {len(found.columns)} columns: {shown}")
+    entries.describe(run, text, entries.words_of(found))
     return found
 
 

@@ -52,6 +52,7 @@ __all__ = [
     "holds_nothing_else",
     "is_alone",
     "is_bare",
+    "is_followed",
     "is_layer_of_torchs",
     "is_misspelt",
     "is_of_mistake",
@@ -613,6 +614,19 @@ def torch_has(cls: Class, name: str) -> bool:
 def knows_all(run: Interpreter, cls: Class) -> bool:
     """Whether all attributes of the library classes among a class's bases are known."""
     return all(c.module in ("", run.program.main) or c.qualified in _KNOWN_BASES for c in cls.mro)
+
+
+def is_followed(run: Interpreter, cls: Class) -> bool:
+    """Whether a class and its bases are the program's, or followed in their source, or known bases.
+
+    What else sets an attribute of a library's class isn't looked for: this answers ``hasattr`` in the library itself.
+    """
+    if run.path not in run.program.packages.files:
+        return False
+    return all(
+        c.module in ("", run.program.main) or c.qualified in _KNOWN_BASES or run.program.packages.defines(c.qualified)
+        for c in cls.mro
+    )
 
 
 def _is_known(run: Interpreter, cls: Class) -> bool:

@@ -45,7 +45,9 @@ def names(run: Interpreter, node: ast.ImportFrom, scope: Scope) -> None:
             _everything(run, source, scope)
             continue
         target = alias.asname or alias.name
-        member = _member(run, source, alias.name)
+        member = run.program.packages.inside(run, name, alias.name) if name and node.level else MISSING
+        if member is MISSING:
+            member = _member(run, source, alias.name)
         if run.optional_imports and isinstance(member, Unknown) and name and not has_member(name, alias.name):
             raise Raised("ImportError", None, ("Exception", "BaseException"))
         run.heap.write(scope.holder(target), target, member)

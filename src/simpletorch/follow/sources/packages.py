@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, final
 
 from simpletorch.follow import guards
+from simpletorch.follow.libraries import OWN
 from simpletorch.follow.libraries.harmless import is_harmless
 from simpletorch.follow.outcomes import Exhausted, Raise, Raised, Split
 from simpletorch.follow.scopes import Scope
@@ -51,6 +52,9 @@ _OPAQUE: Final = re.compile(
     r"|timm\.(?:data\.(?:dataset|loader|readers|transforms|auto_augment)\w*|utils)\b"
 )
 """Modules of followed libraries that only drive loops, read data or know machines."""
+
+_WHOLE: Final = "torchvision.models"
+"""A package with models of its parts that programs use: what is followed of it uses the parts themselves."""
 
 _STEPS: Final = 80_000  # of all calls into libraries
 _STEPS_OF_CALL: Final = 30_000
@@ -150,6 +154,24 @@ class Packages:
         if found is MISSING and self.has(name):
             return Namespace(name)
         return found
+
+    def inside(self, run: Interpreter, module: str, name: str) -> Value:
+        """A name that a library's module takes from another one by its source, although models stand for that.
+
+        MISSING where it isn't such a library.
+        """
+        if not module.startswith(_WHOLE) or run.path not in self.files or f"{module}.{name}" in OWN:
+            return MISSING
+        inner = self._module(run, f"{module}.{name}")
+        if inner is not None:
+            return Namespace(inner.name, inner.scope.cells, str(inner.path))
+        found = self._module(run, module)
+        return MISSING if found is None else run.resolve(found.scope.cells.get(name, MISSING))
+
+    def defines(self, name: str) -> bool:
+        """Whether a class of this dotted name is followed in a library's source, and no text stands for it."""
+        module = self._modules.get(name.rpartition(".")[0])
+        return module is not None and name not in OWN and name.rpartition(".")[2] in module.groups
 
     def tree(self, module: str) -> ast.Module:
         """The syntax of a module; an empty one where there is none."""

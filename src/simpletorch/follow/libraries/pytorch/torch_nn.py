@@ -28,7 +28,7 @@ from simpletorch.follow.values import (
     Value,
     is_known,
 )
-from simpletorch.rules import MODULES, Device, ModuleRule, TensorType
+from simpletorch.rules import ANYTHING, MODULES, ModuleRule, TensorType
 from simpletorch.rules.core.dtype import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, DType
 from simpletorch.shapes import UNKNOWN
 
@@ -331,21 +331,19 @@ def _remove_hook(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Va
 _FLOATING: Final = {"half": FLOAT16, "bfloat16": BFLOAT16, "double": FLOAT64, "float": FLOAT32}
 
 
-def _convert(run: Interpreter, module: Instance, dtype: DType | None, device: Device | None) -> None:
-    """The parameters and buffers of a module and of those inside it get another dtype or device."""
+def _convert(run: Interpreter, module: Instance, dtype: DType | None) -> None:
+    """The parameters and buffers of a module and of those inside it get another dtype, None where it isn't known."""
     for _, inner in layers.named_modules(run, module):
         if isinstance(inner.native, ModuleRule):
-            run.converts_dtypes = run.converts_dtypes or (dtype is not None and dtype != FLOAT32)
+            run.converts_dtypes = run.converts_dtypes or dtype != FLOAT32
+            if run.converts_dtypes or layers.CONVERTED in inner.state:
+                run.heap.write(inner.state, layers.CONVERTED, ANYTHING if dtype is None else dtype)
         for value in list(inner.cells.values()):
             found = run.resolve(value)
             if isinstance(found, Tensor):
                 kind = found.type
-                floating = kind.dtype is None or kind.dtype.category in ("float", "complex")
-                new = replace(
-                    kind, dtype=dtype if dtype is not None and floating else kind.dtype, device=device or kind.device
-                )
-                if new != kind:
-                    run.heap.write(found.cells, "type", new)
+                if kind.dtype != dtype and (kind.dtype is None or kind.dtype.category in ("float", "complex")):
+                    run.heap.write(found.cells, "type", replace(kind, dtype=dtype))
 
 
 def _move(run: Interpreter, module: Instance, place: str | None) -> None:
@@ -366,8 +364,8 @@ def _moved(place: str | None) -> Callable[..., Value]:
 def _to(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     given = [run.resolve(a) for a in (*args[1:], *kwargs.values())]
     dtype = next((a for a in given if isinstance(a, DType)), None)
-    if dtype is not None:
-        _convert(run, args[0], dtype, None)
+    if dtype is not None or run.resolve(kwargs.get("dtype")) is not None:
+        _convert(run, args[0], dtype)
     target = next((a for a in args[1:2] if not isinstance(run.resolve(a), DType)), kwargs.get("device"))
     if target is not None:
         devices.check_name(run, run.resolve(target), "to")
@@ -379,7 +377,7 @@ def _to(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> 
 
 def _cast(name: str) -> Callable[..., Value]:
     def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-        _convert(run, args[0], _FLOATING[name], None)
+        _convert(run, args[0], _FLOATING[name])
         return args[0]
 
     return work

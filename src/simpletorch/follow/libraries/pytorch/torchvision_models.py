@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from simpletorch.follow import layers
 from simpletorch.follow.libraries import ALIASES, library_class, native
+from simpletorch.follow.libraries.installed import torchvision  # noqa: F401  (decorators of what is followed)
 from simpletorch.follow.values import Dict, Instance, Tensor, Unknown, Value
 from simpletorch.rules import TensorType
 from simpletorch.shapes import UNKNOWN, Shape

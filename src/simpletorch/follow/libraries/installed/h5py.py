@@ -1,0 +1,40 @@
+"""``h5py``: groups and datasets of files that are read (`h5py.txt`)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from simpletorch.follow import files
+from simpletorch.follow.libraries import native
+from simpletorch.follow.libraries.installed import stand
+from simpletorch.follow.values import Dict, Tensor, Value
+
+if TYPE_CHECKING:
+    from simpletorch.follow.interpreter import Interpreter
+
+__all__: Final = ()
+
+stand("h5py", "h5py.txt", {name: f"{name} _hl.{place}.{name}" for name, place in (
+    ("File", "files"), ("Group", "group"), ("Dataset", "dataset"),
+)})  # fmt: skip
+
+
+@native("simpletorch_h5py.contents")
+def _contents(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """The members of a file by name; unknown where they aren't known."""
+    found = files.load(run, ("hdf5",), args[0])
+    return found if isinstance(found, Dict) else run.unknown("what is in a file of HDF5", None, "data")
+
+
+@native("simpletorch_h5py.kind")
+def _kind(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """Whether a member is a "group" or a "dataset"; "" if that isn't known."""
+    found = run.resolve(args[0])
+    return "group" if isinstance(found, Dict) else "dataset" if isinstance(found, Tensor) else ""
+
+
+@native("simpletorch_h5py.written")
+def _written(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """A file is written to, and not known from then on."""
+    files.handed_over(run, args)
+    return run.unknown("what is written to a file of HDF5")
