@@ -215,8 +215,6 @@ def _binary(run: Interpreter, node: ast.BinOp, scope: Scope) -> Value:
     left = run.evaluate(node.left, scope)
     right = run.evaluate(node.right, scope)
     run.node = node
-    if run.takers and not _are_numbers(left, right) and _is_unknown(left, right):
-        guards.may_raise(run, guards.ANY)
     return run.operate(operators.METHODS[type(node.op)], left, right)
 
 

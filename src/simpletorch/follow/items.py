@@ -99,12 +99,14 @@ def is_unhashable(run: Interpreter, value: Value) -> bool:
     if isinstance(value, tuple):
         return any(is_unhashable(run, v) for v in value)
     if isinstance(value, Instance):
-        kind = next((c for c in value.cls.mro if "unhashable" in c.metadata or "__hash__" in c.cells), None)
-        if kind is None:
-            return behind(value) is not value or value.cls.qualified == "collections.deque"
-        if kind.cells.get("__hash__", MISSING) is None:
-            return True
-        return kind.metadata.get("unhashable") is True and value.cls.unknown_base is None
+        for cls in value.cls.mro:
+            if "__hash__" in cls.cells:
+                return cls.cells["__hash__"] is None
+            if "unhashable" in cls.metadata:
+                return cls.metadata["unhashable"] is True and value.cls.unknown_base is None
+            if (real := kinds.real(cls)) is not None and "__hash__" in vars(real):
+                return vars(real)["__hash__"] is None
+        return behind(value) is not value
     if isinstance(value, slice):
         return sys.version_info < (3, 12)
     return (
@@ -198,6 +200,11 @@ def _of_class(run: Interpreter, owner: Value, index: Value) -> Value:
         if owner.metadata["members"] and owner.unknown_base is None and index not in owner.cells:
             raise Raised("KeyError", None, _LOOKUP)
         return owner.cells.get(index, run.unknown("a member of an enumeration"))
+    if isinstance(owner, Class) and owner.metadata.get("members") and is_known(index):
+        check_key(run, index)
+        raise Raised("KeyError", None, _LOOKUP)
+    if isinstance(owner, Namespace):
+        raise kinds.error("TypeError")
     if isinstance(index, DType) and isinstance(owner, Class) and owner.qualified == "torch.Tensor":
         return run.program.library_class(f"torch.Tensor[{index}]")  # which makes tensors of this dtype
     if isinstance(owner, Class):

@@ -128,10 +128,10 @@ _ERRORS: Final = (ValueError, TypeError, ZeroDivisionError, OverflowError, Memor
 
 def binary(run: Interpreter, name: str, left: Value, right: Value) -> Value:
     """``left <operator> right``."""
-    kinds = type(left), type(right)
-    if kinds in _OF_NUMBERS:  # most
+    both = type(left), type(right)
+    if both in _OF_NUMBERS:  # most
         return _of_constants(run, name, left, right)
-    if Choice in kinds:
+    if Choice in both:
         left, right = run.resolve(left), run.resolve(right)
     if isinstance(left, Choice):
         return branches.distribute(run, left, lambda v: binary(run, name, v, right))
@@ -148,8 +148,10 @@ def binary(run: Interpreter, name: str, left: Value, right: Value) -> Value:
     if isinstance(left, Instance) or isinstance(right, Instance):
         return _of_objects(run, name, left, right)
     if isinstance(left, Unknown) or isinstance(right, Unknown):
+        if run.takers:
+            _may_refuse(run, name, left, right)
         return _of_unknown(run, name, left, right)
-    if Fields in kinds and (said := no_tensors.check_several(run, name, left, right)):
+    if Fields in both and (said := no_tensors.check_several(run, name, left, right)):
         return said
     if isinstance(left, List | Set | Dict) or isinstance(right, List | Set | Dict):
         return _of_collections(run, name, left, right)
@@ -295,6 +297,15 @@ def _of_fields(run: Interpreter, name: str, left: Instance, right: Value) -> Val
     if len(rows) < 2 or right.cls is not kind or kind.metadata.get("eq") is False:
         return name == "__ne__"
     return _of_tuples(run, name, *rows)
+
+
+def _may_refuse(run: Interpreter, name: str, left: Value, right: Value) -> None:
+    """An operator of which an operand isn't known may raise; one of numbers only where it divides."""
+    if not all(branches.type_name(v) in ("int", "float", "bool") for v in (left, right)):
+        if name not in ("__eq__", "__ne__"):
+            guards.may_raise(run, guards.ANY)
+    elif name in ("__truediv__", "__floordiv__", "__mod__") and not (is_known(right) and right):
+        guards.may_raise(run, (kinds.error("ZeroDivisionError"),))
 
 
 def _of_unknown(run: Interpreter, name: str, left: Value, right: Value) -> Value:

@@ -25,6 +25,7 @@ from simpletorch.follow.marks import (
 from simpletorch.follow.memory import answers
 from simpletorch.follow.memory.answers import Answer
 from simpletorch.follow.numbers import between, indexes, offsets, sizes
+from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
     Choice,
     Class,
@@ -38,6 +39,7 @@ from simpletorch.follow.values import (
     Tensor,
     Unknown,
     Value,
+    View,
     is_known,
 )
 from simpletorch.rules import (
@@ -363,7 +365,7 @@ def by_rule(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[s
     if run.takers and not isinstance(result, Report) and (_is_open(result) or _may_fail(name, args, kwargs)):
         guards.may_raise(run, guards.OF_TENSORS)
     if isinstance(result, Report):
-        found = run.report(result)
+        found = _reported(run, result, args, kwargs)
         return _as_asked(name, args, given) or found
     if result is ANYTHING and (asked := _as_asked(name, args, given)) is not None:
         return asked
@@ -486,6 +488,16 @@ def _is_open(result: Any) -> bool:
     return result is ANYTHING or (isinstance(result, TensorType) and result.shape.rank is None)
 
 
+def _reported(run: Interpreter, result: Report, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """A refusal; where torch may refuse the class of an argument first, it isn't known with which exception."""
+    try:
+        return run.report(result)
+    except Raised:
+        if any(map(_is_odd, (*args, *kwargs.values()))):
+            raise Raised("", None, ("Exception", "BaseException")) from None
+        raise
+
+
 def _may_fail(name: str, args: tuple[Value, ...], kwargs: dict[str, Value]) -> bool:
     parts = _parts(name)
     if parts & _BY_CONTENT:
@@ -494,7 +506,7 @@ def _may_fail(name: str, args: tuple[Value, ...], kwargs: dict[str, Value]) -> b
         return True  # not every device has them for every dtype
     if name == "Tensor.__getitem__" and not is_known(args[1]):
         return True
-    if any(isinstance(a, _NO_OPERANDS) or (type(a) is int and abs(a) >= 1 << 63) for a in (*args, *kwargs.values())):
+    if any(map(_is_odd, (*args, *kwargs.values()))):
         return True
     if name == "Tensor.__setitem__" and not isinstance(args[2], Tensor | int | float):
         return True
@@ -503,7 +515,12 @@ def _may_fail(name: str, args: tuple[Value, ...], kwargs: dict[str, Value]) -> b
     return not guards.is_sure((*args, *kwargs.values()))
 
 
-_NO_OPERANDS: Final = (Dict, Set, Instance, Iterator, Class, Function)
+def _is_odd(value: Value) -> bool:
+    """Whether torch may refuse an argument for its class, or because it is too large."""
+    return isinstance(value, _NO_OPERANDS) or (type(value) is int and abs(value) >= 1 << 63)
+
+
+_NO_OPERANDS: Final = (Dict, Set, Instance, Iterator, Class, Function, View, range, bytes)
 _DIVISIONS: Final = frozenset(
     {"__floordiv__", "__mod__", "__ifloordiv__", "__imod__", "floor_divide", "remainder", "fmod", "div"}
 )

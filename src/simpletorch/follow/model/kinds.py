@@ -18,6 +18,7 @@ from simpletorch.follow.values import (
     Dict,
     Fields,
     Instance,
+    Iterator,
     List,
     Set,
     Sizes,
@@ -31,7 +32,7 @@ from simpletorch.shapes import Expr
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["error", "has", "has_attribute", "is_of_python", "is_plain", "need", "witnesses"]
+__all__ = ["collection_of", "error", "has", "has_attribute", "is_of_python", "is_plain", "need", "real", "witnesses"]
 
 
 def error(name: str) -> Raised:
@@ -52,6 +53,14 @@ class _Size(tuple[Any, ...]):
     def numel(self) -> None: ...
 
     __radd__ = numel
+
+
+_GENERATOR: Final = (_ for _ in ())
+
+
+def is_generator(value: Iterator) -> bool:
+    """Whether it is what a generator function or expression gives."""
+    return getattr(value.lazy, "is_generator", False)
 
 
 _DICTS: Final[tuple[dict[Any, Any], ...]] = ({}, OrderedDict(), defaultdict(), Counter(), _StateDict())
@@ -99,7 +108,7 @@ def is_of_python(value: Value) -> bool:
 # -- the program's classes -------------------------------------------------------------------------------------------
 
 
-def _real(cls: Class) -> type | None:
+def real(cls: Class) -> type | None:
     """Python's own class."""
     found = vars(builtins).get(cls.name) if cls.module == "builtins" else _OF_LIBRARIES.get(cls.qualified)
     return found if isinstance(found, type) else None
@@ -117,7 +126,20 @@ def _is_known(run: Interpreter, cls: Class) -> bool:
     """Whether a class has what the program says, and what Python's classes have, but nothing else."""
     if cls.unknown_base is not None or descriptors.META in cls.metadata:
         return False
-    return all(c.module == run.program.main or _real(c) is not None for c in cls.mro)
+    return all(c.module == run.program.main or real(c) is not None for c in cls.mro)
+
+
+def collection_of(cls: Class) -> Value:
+    """What an object of a subclass of Python's collections holds, None for other classes."""
+    for name, kind in (
+        ("builtins.dict", Dict),
+        ("collections.OrderedDict", Dict),
+        ("builtins.list", List),
+        ("builtins.set", Set),
+    ):
+        if cls.is_a(name):
+            return kind()
+    return None
 
 
 def is_plain(run: Interpreter, cls: Class) -> bool:
@@ -142,7 +164,7 @@ def has(run: Interpreter, value: Value, method: str) -> bool | None:
         return None
     if "dataclass" in value.cls.metadata and method in ("__lt__", "__le__", "__gt__", "__ge__", "__eq__"):
         return None
-    return any(hasattr(real, method) for c in value.cls.mro if (real := _real(c)) is not None)
+    return any(hasattr(own, method) for c in value.cls.mro if (own := real(c)) is not None)
 
 
 def need(run: Interpreter, value: Value, *methods: str, raises: str = "TypeError") -> None:
@@ -165,7 +187,7 @@ def need(run: Interpreter, value: Value, *methods: str, raises: str = "TypeError
 
 def has_attribute(value: Value, name: str) -> bool | None:
     """Whether a value of Python's, or an object of the program's, has an attribute; None where that isn't known."""
-    found = witnesses(value)
+    found = (_GENERATOR,) if isinstance(value, Iterator) and is_generator(value) else witnesses(value)
     if found:
         if isinstance(value, Fields) and (name in value.names or name.startswith("n_")):
             return True
@@ -178,4 +200,4 @@ def has_attribute(value: Value, name: str) -> bool | None:
 
 def in_python(cls: Class, name: str) -> bool:
     """Whether one of Python's classes that a class derives from has an attribute."""
-    return any(hasattr(real, name) for c in cls.mro if (real := _real(c)) is not None)
+    return any(hasattr(own, name) for c in cls.mro if (own := real(c)) is not None)

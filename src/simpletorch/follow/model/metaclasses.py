@@ -41,7 +41,10 @@ __all__ = [
 ABSTRACT: Final = "abstract"
 _MARK: Final = "__isabstractmethod__"
 _BASES: Final = ("Exception", "BaseException")
-_VALUES: Final = ("int", "float", "str", "bytes", "tuple", "complex", "frozenset", "bytearray")
+_VALUES: Final = frozenset({
+    *(f"builtins.{n}" for n in ("int", "float", "str", "bytes", "tuple", "complex", "frozenset", "bytearray")),
+    "collections.Counter", "collections.defaultdict",
+})  # fmt: skip
 """Python's classes whose objects are kept as values, without a place for a class of the program's."""
 
 
@@ -214,10 +217,7 @@ def _has_abstract(cls: Class) -> bool:
 
 
 def behaves_otherwise(cls: Class) -> str | None:
-    """The class of Python's that it derives from, if its objects are values and it says how they behave."""
-    own = [c for c in cls.mro if c.module not in ("builtins", "typing", "abc")]
-    base = next((c.name for c in cls.mro if c.module == "builtins" and c.name in _VALUES), None)
-    if base is None or not own or "members" in cls.metadata or cls.metadata.get("tuple"):
-        return None
-    says = any(isinstance(v, Function | Property | StaticMethod) for c in own for v in c.cells.values())
-    return base if says else None
+    """The class of Python's that it derives from, if objects of that are kept as values without their class."""
+    own = [c for c in cls.mro if c.module not in ("builtins", "collections", "typing", "abc")]
+    base = next((c.name for c in cls.mro if c.qualified in _VALUES), None)
+    return base if own and "members" not in cls.metadata and not cls.metadata.get("tuple") else None

@@ -15,7 +15,7 @@ from simpletorch.follow.budget import length as length_of_range
 from simpletorch.follow.heap import now
 from simpletorch.follow.libraries import NATIVES, VALUES, Work, by_name, gives, library_class, model, native
 from simpletorch.follow.marks import modules
-from simpletorch.follow.model import iterators, kinds, metaclasses
+from simpletorch.follow.model import descriptors, iterators, kinds, metaclasses
 from simpletorch.follow.numbers import between, offsets, processes, sizes
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
@@ -520,6 +520,8 @@ def _delattr(run: Interpreter, obj: Value, name: Value, /) -> Value:
 @model("builtins.vars")
 def _vars(run: Interpreter, owner: Value = None, /) -> Value:
     if isinstance(owner, Instance):
+        if descriptors.slots(owner.cls) is not None or owner.cls.qualified in descriptors.WITHOUT_DICT:
+            raise kinds.error("TypeError")
         if owner.cls.native is not None or owner.cls.metadata.get("tuple") or not kinds.is_plain(run, owner.cls):
             guards.may_raise(run, guards.ANY)
         return attributes.attributes_of(run, owner)
@@ -833,6 +835,8 @@ def _in_known_order(run: Interpreter, found: tuple[Value, ...], kwargs: dict[str
     key = run.resolve(kwargs.get("key"))
     keys = [_path_parts(v) for v in found] if key is None else [run.resolve(run.call(key, (v,))) for v in found]
     if not all(map(is_known, keys)):
+        if len(keys) > 1 and not all(branches.type_name(k) for k in keys):
+            guards.may_raise(run, guards.ANY)
         return None
     reverse = run.resolve(kwargs.get("reverse", False)) is True
     order = computed(run, sorted, (range(len(found)),), {"key": keys.__getitem__, "reverse": reverse})

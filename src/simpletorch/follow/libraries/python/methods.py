@@ -35,9 +35,10 @@ def _spread(run: Interpreter, value: Value) -> Value:
 
 def _plain(kind: type, name: str) -> Work:
     function = getattr(kind, name)
+    spreads = kind is frozenset or name in ("join", "from_bytes")
 
     def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-        args = tuple(_spread(run, a) for a in map(run.resolve, args))
+        args = tuple(_spread(run, a) if spreads else a for a in map(run.resolve, args))
         long = kind in (str, bytes) and (is_too_much(args) or (name == "format" and formats_too_much(str(args[0]))))
         given = (*args, *kwargs.values())
         if not long and all(map(is_known, given)) and not (name == "format" and any(map(texts.is_of_torch, given))):
@@ -519,7 +520,7 @@ def _answered(run: Interpreter, owner: Iterator, found: Value) -> Value:
 @method(Iterator, "throw", "athrow")
 def _throw(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     owner = args[0]
-    if isinstance(owner.lazy, generators.Steps) and owner.cells["items"] == ():  # it has ended
+    if owner.cells["items"] == () and owner.lazy is not None:  # it has ended
         raise exception_of(run, args[1])
     found = generators.ask(run, owner, None, exception_of(run, args[1]))
     if found is iterators.UNSURE:
