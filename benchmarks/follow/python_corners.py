@@ -250,7 +250,7 @@ class _Maker:
         methods = {
             "__len__": "return {0}",
             "__bool__": "return {0} > 0",
-            "__getitem__": "if k == {0}: raise IndexError(k)\n        return k",
+            "__getitem__": "if k == {1}: raise IndexError(k)\n        return k",
             "__contains__": "return k == {0}",
             "__iter__": "return iter([{0}, {1}])",
             "__call__": "return {0}",

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "META",
-    "WITHOUT_DICT",
     "READS",
+    "WITHOUT_DICT",
     "asked_first",
     "is_data",
     "named",
