@@ -586,8 +586,12 @@ def _comprehension(
         out.extend(found)
         return bool(found)
 
-    certain = _generate(run, node.generators, 0, inner, lambda: out.append(element()), sources, given, rest)
-    if isinstance(node, ast.SetComp):
+    def add() -> None:
+        out.append(element())
+
+    is_set = isinstance(node, ast.SetComp)
+    certain = _generate(run, node.generators, 0, inner, add, sources, given, rest, orderless=is_set)
+    if is_set:
         return Set(tuple(out)) if certain and all(map(is_known, out)) else Set((), open=True)
     if certain:
         return Iterator(tuple(out)) if isinstance(node, ast.GeneratorExp) else List(tuple(out))
@@ -614,7 +618,7 @@ def _dict_comprehension(run: Interpreter, node: ast.DictComp, scope: Scope) -> V
         key = run.evaluate(node.key, inner)
         items.put(run, made, key, run.evaluate(node.value, inner))
 
-    if not _generate(run, node.generators, 0, inner, add):
+    if not _generate(run, node.generators, 0, inner, add, orderless=True):
         rest = branches.common_item(items.values(made), "which item of a dict it is")
         return Dict(made.cells, texts.one_of_many(run, rest, roots))
     return made
@@ -629,10 +633,13 @@ def _generate(
     sources: list[Value] | None = None,
     given: Value = MISSING,
     rest: Callable[[tuple[Value, ...]], bool] | None = None,
+    *,
+    orderless: bool = False,
 ) -> bool:
     """Call ``emit`` for each round of the loops of a comprehension. False if it isn't known how many there are.
 
     ``sources`` gets what the first loop goes over. ``rest`` may make all elements of the items that are left.
+    ``orderless``: it makes no difference in which order a set is gone over.
     """
     if index == len(generators):
         emit()
@@ -642,7 +649,7 @@ def _generate(
     source = run.resolve(run.evaluate(generator.iter, around)) if given is MISSING else given
     if sources is not None:
         sources.append(source)
-    found = run.items(source)
+    found = iteration.members(run, source) if orderless else run.items(source)
     certain = found is not None
     plain = certain and not generator.ifs and index + 1 == len(generators)
     for number, value in enumerate((iteration.item(run, source),) if found is None else found):
@@ -661,7 +668,7 @@ def _generate(
         run.unsure_rounds += not surely
         try:
             certain &= surely
-            certain &= _generate(run, generators, index + 1, scope, emit, rest=rest)
+            certain &= _generate(run, generators, index + 1, scope, emit, rest=rest, orderless=orderless)
         finally:
             run.unsure_rounds -= not surely
     return certain

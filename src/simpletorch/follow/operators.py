@@ -369,19 +369,20 @@ def _as_set(run: Interpreter, value: Value) -> Value:
     """The set that the keys or items of a dict are; any other collection's items as one."""
     if isinstance(value, View) and value.kind == "values":
         return value
-    found = run.items(value) if not isinstance(value, Set | frozenset) else None
+    found = iteration.members(run, value)
     if isinstance(value, Set):
         return value
-    rows = tuple(value) if isinstance(value, frozenset) else found
-    return Set(rows) if rows is not None and all(map(is_known, rows)) else Set((), open=True)
+    return Set(found) if found is not None and all(map(is_known, found)) else Set((), open=True)
 
 
 def _of_views(run: Interpreter, name: str, left: Value, right: Value) -> Value:
     """Operators of what ``keys()`` and its like give."""
     if name in _COMPARISONS and not all(isinstance(v, View | Set | frozenset) for v in (left, right)):
-        return (
-            (left is right) is (name == "__eq__") if name in ("__eq__", "__ne__") else run.unknown(f"what {name} gives")
-        )
+        if name in ("__eq__", "__ne__"):
+            return (left is right) is (name == "__eq__")
+        if all(kinds.is_of_python(v) for v in (left, right)):
+            raise kinds.error("TypeError")
+        return unmodelled.operator(run, name)
     for side in (left, right) if name not in _COMPARISONS else ():
         iteration.check(run, side)
     one, other = _as_set(run, left), _as_set(run, right)
@@ -407,7 +408,9 @@ def _of_collections(run: Interpreter, name: str, left: Value, right: Value) -> V
         return _equal_collections(run, name, left, right)
     _check_kinds(name, left, right)
     if is_tuple(left) or is_tuple(right):
-        return _of_rows(run, name, left, right)
+        if name == "__mul__" or (name in (*_COMPARISONS, "__add__") and is_tuple(left) and is_tuple(right)):
+            return _of_rows(run, name, left, right)
+        return unmodelled.operator(run, name)
     if isinstance(left, List) and isinstance(right, List) and name in _COMPARISONS:
         if left.items is not None and right.items is not None:
             return _of_tuples(run, name, left.items, right.items)
@@ -658,6 +661,7 @@ def in_place(run: Interpreter, name: str, old: Value, value: Value) -> Value:
             return answer
     held = behind(old)
     plain = held is old or (isinstance(old, Instance) and old.cls.find(name) is None)
+    plain = plain and not isinstance(held, View) and not is_tuple(held)
     if isinstance(held, List) and name == "__add__" and plain:
         if isinstance(run.resolve(value), int | float | type(None)):
             raise Raised("TypeError", None, ("Exception", "BaseException"))
@@ -742,7 +746,8 @@ def contains(run: Interpreter, collection: Value, value: Value) -> Value:
     if own is not None:
         return as_bool(run, run.call(own, (value,)))
     collection = behind(collection)
-    if isinstance(collection, str) and kinds.is_of_python(value) and not isinstance(value, str):
+    is_text = isinstance(collection, str | bytes) and kinds.is_of_python(value)
+    if is_text and not isinstance(value, str if isinstance(collection, str) else bytes | int):
         raise kinds.error("TypeError")
     if isinstance(collection, Class):
         iteration.check(run, collection)
@@ -752,6 +757,8 @@ def contains(run: Interpreter, collection: Value, value: Value) -> Value:
     if is_hashed and not (isinstance(collection, Set) and isinstance(value, Set)):  # it is looked up as a frozen one
         items.check_key(run, value)
     if isinstance(collection, Tensor):
+        if not isinstance(value, Tensor | Expr | int | float):
+            guards.may_raise(run, guards.ANY)
         return run.ask("Tensor.__contains__", (collection, value))
     if isinstance(collection, str) and isinstance(value, str):
         return value in collection
@@ -775,7 +782,7 @@ def contains(run: Interpreter, collection: Value, value: Value) -> Value:
     collection = iteration.asked(run, collection)
     if isinstance(collection, Iterator):
         return _in_iterator(run, collection, value)
-    found = None if isinstance(collection, Unknown) else run.items(collection)
+    found = None if isinstance(collection, Unknown) else iteration.members(run, collection)
     if found is None:
         return run.derived("in", collection, value)
     answers = [_equal_items(run, v, value) if not isinstance(value, Tensor) else value is v for v in found]

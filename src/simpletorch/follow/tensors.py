@@ -35,6 +35,8 @@ from simpletorch.follow.values import (
     Instance,
     Iterator,
     List,
+    Namespace,
+    Native,
     Set,
     Tensor,
     Unknown,
@@ -520,7 +522,7 @@ def _is_odd(value: Value) -> bool:
     return isinstance(value, _NO_OPERANDS) or (type(value) is int and abs(value) >= 1 << 63)
 
 
-_NO_OPERANDS: Final = (Dict, Set, Instance, Iterator, Class, Function, View, range, bytes)
+_NO_OPERANDS: Final = (Dict, Set, Instance, Iterator, Class, Function, View, range, bytes, Namespace, Native)
 _DIVISIONS: Final = frozenset(
     {"__floordiv__", "__mod__", "__ifloordiv__", "__imod__", "floor_divide", "remainder", "fmod", "div"}
 )

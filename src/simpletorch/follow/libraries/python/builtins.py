@@ -140,12 +140,16 @@ def _make_str(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dic
     return run.unknown("the text of a value", "str", getattr(value, "cause", "code"))
 
 
-def _sequence(run: Interpreter, args: tuple[Value, ...]) -> tuple[Value, ...] | Value:
+def _sequence(
+    run: Interpreter,
+    args: tuple[Value, ...],
+    items_of: Callable[[Interpreter, Value], tuple[Value, ...] | None] = iteration.items,
+) -> tuple[Value, ...] | Value:
     """The items of the only argument; where their number isn't known, an unknown-length list of them."""
     if not args:
         return ()
     source = iteration.check(run, args[0])
-    found = None if isinstance(source, Choice) else run.items(source)
+    found = None if isinstance(source, Choice) else items_of(run, source)
     if found is not None:
         return found
     size = between.size_of(source)
@@ -154,7 +158,7 @@ def _sequence(run: Interpreter, args: tuple[Value, ...]) -> tuple[Value, ...] | 
 
 def _make_list(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     found = _sequence(run, args)
-    return List(iteration.in_some_order(run, args[0], found) if args else found) if isinstance(found, tuple) else found
+    return List(found) if isinstance(found, tuple) else found
 
 
 def _make_tuple(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
@@ -163,11 +167,11 @@ def _make_tuple(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: d
     found = _sequence(run, args)
     if isinstance(found, List):
         return as_tuple(found) if found.items is None else found.items
-    return iteration.in_some_order(run, args[0], found) if args and isinstance(found, tuple) else found
+    return found
 
 
 def _make_set(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    found = _sequence(run, args)
+    found = _sequence(run, args, iteration.members)
     for value in found if isinstance(found, tuple) else ():
         items.check_key(run, value)
     if isinstance(found, tuple) and all(map(is_known, found)):
@@ -176,7 +180,7 @@ def _make_set(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dic
 
 
 def _make_frozenset(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    found = _sequence(run, args)
+    found = _sequence(run, args, iteration.members)
     return frozenset(found) if isinstance(found, tuple) and all(map(is_known, found)) else Set((), open=True)
 
 
@@ -565,7 +569,12 @@ def _until_sentinel(run: Interpreter, function: Value, last: Value) -> Value:
         return Iterator(None, found)
 
     known = isinstance(function, Function | Method | BoundNative | Native | Class) and is_known(run.resolve(last))
-    return iterators.lazily(iterators.Lazy(whole, one, minds=True)) if known else Iterator(None, run.call(function, ()))
+    if known:
+        return iterators.lazily(iterators.Lazy(whole, one, minds=True))
+    try:
+        return Iterator(None, run.call(function, ()))
+    except Raised:  # it isn't called before somebody asks
+        return Iterator(None, run.unknown("an item of an iterator"))
 
 
 @model("builtins.next")
@@ -809,7 +818,7 @@ def _backwards(run: Interpreter, source: List, last: int) -> Iterator:
 
 @model("builtins.sorted")
 def _sorted(run: Interpreter, iterable: Value, /, *, key: Value = None, reverse: Value = False) -> Value:
-    found = run.items(iteration.check(run, iterable))
+    found = iteration.members(run, iteration.check(run, iterable))
     if found is None:
         return List(None, iteration.item(run, iterable))
     return List(in_order(run, found, {"key": key, "reverse": reverse}))
@@ -844,7 +853,7 @@ def _in_known_order(run: Interpreter, found: tuple[Value, ...], kwargs: dict[str
 
 
 def _extreme(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    found = args if len(args) > 1 else run.items(iteration.check(run, args[0]))
+    found = args if len(args) > 1 else iteration.members(run, iteration.check(run, args[0]))
     if found is None:
         one = iteration.item(run, args[0])
         return run.unknown(f"the {name} of a list", branches.type_name(one), getattr(one, "cause", "data"))
@@ -896,7 +905,7 @@ def _sum(run: Interpreter, iterable: Value, /, start: Value = 0) -> Value:
             out, taken = run.operate("__add__", out, one), taken + 1
         run.escape((source,))
         return run.unknown("a sum")
-    found = run.items(source)
+    found = iteration.members(run, source)
     if found is None:
         one = iteration.item(run, iterable)
         return (
@@ -1015,7 +1024,7 @@ def _quantified(run: Interpreter, source: Value, wanted: bool) -> Value:
         if not isinstance(answer, bool):
             run.items(source)
             return run.unknown("whether any or all of what isn't known holds", "bool")
-    found = run.items(source)
+    found = iteration.members(run, source)
     if found is None:
         return run.unknown("whether any or all of what isn't known holds", "bool")
     answers = [branches.truth(run, v) for v in found]

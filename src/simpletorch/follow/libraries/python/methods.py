@@ -15,7 +15,20 @@ from simpletorch.follow.model import generators, iterators, kinds
 from simpletorch.follow.model.handlers import exception_of
 from simpletorch.follow.numbers import offsets, processes
 from simpletorch.follow.outcomes import Raised
-from simpletorch.follow.values import MISSING, SIZE, Dict, Fields, Iterator, List, Set, Sizes, Value, View, is_known
+from simpletorch.follow.values import (
+    MISSING,
+    SIZE,
+    Dict,
+    Fields,
+    Iterator,
+    List,
+    Set,
+    Sizes,
+    Value,
+    View,
+    behind,
+    is_known,
+)
 from simpletorch.shapes import Expr
 
 if TYPE_CHECKING:
@@ -390,7 +403,7 @@ def count_items(run: Interpreter, counter: Dict, source: Value) -> None:
     if source is None:
         return
     iteration.check(run, source)
-    found = run.items(source)
+    found = iteration.members(run, source)
     if found is not None and all(map(is_known, found)) and counter.rest is MISSING:
         for value in found:
             run.heap.write(counter.cells, value, run.operate("__add__", counter.cells.get(value, 0), 1))
@@ -415,7 +428,7 @@ def _add(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) ->
 
 def _discard(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     value = run.resolve(args[1])
-    if not isinstance(value, Set):  # which is looked up as a frozen one
+    if not isinstance(behind(value), Set):  # which is looked up as a frozen one
         items.check_key(run, value)
     if is_known(value):
         run.heap.write(args[0].cells, value, MISSING)
@@ -442,7 +455,7 @@ def _clear_set(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Valu
 
 def _combined(name: str) -> Work:
     def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-        rows = [run.items(a) for a in args]
+        rows = [iteration.members(run, a) for a in args]
         if any(r is None or not all(map(is_known, r)) for r in rows):
             if name == "update":
                 run.heap.write(args[0].state, "open", True)
