@@ -316,9 +316,17 @@ def _instantiate(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: 
         run.heap.write(made.state, "open", True)
     elif (args or kwargs) and new is None and (cls.qualified == "builtins.object" or _takes_nothing(run, cls)):
         raise kinds.error("TypeError")
+    if is_exception(cls) and kwargs and init is None and cls.unknown_base is None:
+        if not any(c.name in _WITH_NAMES for c in cls.mro):
+            raise kinds.error("TypeError")
+        guards.may_raise(run, guards.ANY)
     if is_exception(cls) and "args" not in made.cells:
         run.heap.write(made.cells, "args", args)
     return made
+
+
+_WITH_NAMES: Final = ("ImportError", "AttributeError", "NameError", "OSError", "UnicodeError", "SyntaxError")
+"""Python's exceptions that take arguments by name, or their arguments in a way of their own."""
 
 
 def _takes_nothing(run: Interpreter, cls: Class) -> bool:

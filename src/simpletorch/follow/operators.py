@@ -385,6 +385,8 @@ def _of_views(run: Interpreter, name: str, left: Value, right: Value) -> Value:
         return unmodelled.operator(run, name)
     for side in (left, right) if name not in _COMPARISONS else ():
         iteration.check(run, side)
+        for item in iteration.members(run, side) or ():
+            items.check_key(run, item)
     one, other = _as_set(run, left), _as_set(run, right)
     if isinstance(one, View) or isinstance(other, View):
         if name in ("__eq__", "__ne__"):
@@ -746,7 +748,7 @@ def contains(run: Interpreter, collection: Value, value: Value) -> Value:
     if own is not None:
         return as_bool(run, run.call(own, (value,)))
     collection = behind(collection)
-    is_text = isinstance(collection, str | bytes) and kinds.is_of_python(value)
+    is_text = isinstance(collection, str | bytes) and (kinds.is_of_python(value) or isinstance(value, _NO_TEXTS))
     if is_text and not isinstance(value, str if isinstance(collection, str) else bytes | int):
         raise kinds.error("TypeError")
     if isinstance(collection, Class):
@@ -792,6 +794,9 @@ def contains(run: Interpreter, collection: Value, value: Value) -> Value:
         return False
     open_ = [a for a in answers if a is not False]
     return open_[0] if len(open_) == 1 else run.derived("in", value, collection)
+
+
+_NO_TEXTS: Final = (Namespace, Function, Class, Native, Method, Iterator, Tensor)
 
 
 def _in_iterator(run: Interpreter, source: Iterator, value: Value) -> Value:

@@ -27,6 +27,7 @@ from simpletorch.follow.memory.answers import Answer
 from simpletorch.follow.numbers import between, indexes, offsets, sizes
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
+    BoundNative,
     Choice,
     Class,
     Dict,
@@ -35,6 +36,7 @@ from simpletorch.follow.values import (
     Instance,
     Iterator,
     List,
+    Method,
     Namespace,
     Native,
     Set,
@@ -522,7 +524,21 @@ def _is_odd(value: Value) -> bool:
     return isinstance(value, _NO_OPERANDS) or (type(value) is int and abs(value) >= 1 << 63)
 
 
-_NO_OPERANDS: Final = (Dict, Set, Instance, Iterator, Class, Function, View, range, bytes, Namespace, Native)
+_NO_OPERANDS: Final = (
+    Dict,
+    Set,
+    Instance,
+    Iterator,
+    Class,
+    Function,
+    View,
+    range,
+    bytes,
+    Namespace,
+    Native,
+    BoundNative,
+    Method,
+)
 _DIVISIONS: Final = frozenset(
     {"__floordiv__", "__mod__", "__ifloordiv__", "__imod__", "floor_divide", "remainder", "fmod", "div"}
 )

@@ -151,7 +151,7 @@ def has(run: Interpreter, value: Value, method: str) -> bool | None:
     """Whether the class of a value has a special method; None where that isn't known."""
     found = witnesses(value)
     if found:
-        there = {hasattr(type(w), method) for w in found}
+        there = {_defines(type(w), method) for w in found}
         return there.pop() if len(there) == 1 else None
     if not isinstance(value, Instance):
         return None
@@ -164,7 +164,12 @@ def has(run: Interpreter, value: Value, method: str) -> bool | None:
         return None
     if "dataclass" in value.cls.metadata and method in ("__lt__", "__le__", "__gt__", "__ge__", "__eq__"):
         return None
-    return any(hasattr(own, method) for c in value.cls.mro if (own := real(c)) is not None)
+    return any(_defines(own, method) for c in value.cls.mro if (own := real(c)) is not None)
+
+
+def _defines(cls: type, method: str) -> bool:
+    """Whether objects of one of Python's classes have a method; what a class itself has by ``type`` isn't theirs."""
+    return any(method in vars(c) for c in cls.__mro__)
 
 
 def need(run: Interpreter, value: Value, *methods: str, raises: str = "TypeError") -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from keyword import iskeyword
 from typing import TYPE_CHECKING, Any, Final
 
@@ -92,8 +93,8 @@ def _make_deque(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: d
     most = run.resolve(args[1] if len(args) > 1 else kwargs.get("maxlen"))
     if most is not None:
         kinds.need(run, most, "__index__")
-    if isinstance(most, int) and most < 0:
-        raise Raised("ValueError", None, ("Exception", "BaseException"))
+    if isinstance(most, int) and not 0 <= most <= sys.maxsize:
+        raise kinds.error("ValueError" if most < 0 and -most <= sys.maxsize else "OverflowError")
     found = run.items(iteration.check(run, args[0])) if args else ()
     made = Instance(cls)
     made.cells["maxlen"] = most

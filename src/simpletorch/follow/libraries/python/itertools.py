@@ -112,15 +112,15 @@ def _islice(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value])
     source, *bounds = map(run.resolve, args)
     for bound in (b for b in bounds if b is not None):
         kinds.need(run, bound, "__index__", raises="ValueError")
-    source = iteration.asked(run, iteration.check(run, source))
     if any(isinstance(b, int) and not 0 <= b <= sys.maxsize for b in bounds) or (len(bounds) == 3 and bounds[2] == 0):
         raise kinds.error("ValueError")
+    source = iteration.asked(run, iteration.check(run, source))
     if isinstance(source, List) and source.items is not None and all(b is None or isinstance(b, int) for b in bounds):
         return _sliced_list(run, source, (0, *bounds, 1) if len(bounds) == 1 else (*bounds, 1)[:3], 0)
     if iterators.can_pull(source) and all(b is None or isinstance(b, int) for b in bounds):
         start, stop, step = (0, bounds[0], 1) if len(bounds) == 1 else (*bounds, None)[:3]
         if isinstance(stop, int) and stop <= _MOST:
-            return _sliced(run, source, range(start or 0, stop, step or 1))
+            return _sliced(run, source, start or 0, stop, step or 1)
     left = source.items if isinstance(source, Iterator) else run.items(source)
     if left is None or not all(b is None or isinstance(b, int) for b in bounds):
         return Iterator(None, _each(run, source))
@@ -155,18 +155,33 @@ def _sliced_list(run: Interpreter, source: List, bounds: tuple[Any, ...], given:
     return iterators.lazily(iterators.Lazy(whole, one, over=(source,), again=again))
 
 
-def _sliced(run: Interpreter, source: Iterator, wanted: range) -> Iterator:
-    """The items with these numbers; those before them are gone."""
-    found: list[Value] = []
-    for number in range(wanted.stop):
-        one = iterators.pull(run, source)
-        if one is iterators.END:
-            break
-        if one is iterators.UNSURE:
-            return Iterator(None, _each(run, source))
-        if number in wanted:
-            found.append(one)
-    return Iterator(tuple(found))
+def _sliced(run: Interpreter, source: Iterator, start: int, stop: int, step: int) -> Iterator:
+    """The same of an iterator; what it skips and gives is gone."""
+    state = Dict({"taken": 0, "next": start})
+
+    def one() -> Value:
+        while state.cells["taken"] < min(state.cells["next"], stop):
+            found = iterators.pull(run, source)
+            if found is iterators.END or found is iterators.UNSURE:
+                return found
+            run.heap.write(state.cells, "taken", state.cells["taken"] + 1)
+        if state.cells["taken"] >= stop:
+            return iterators.END
+        found = iterators.pull(run, source)
+        if found is not iterators.END and found is not iterators.UNSURE:
+            run.heap.write(state.cells, "taken", state.cells["taken"] + 1)
+            run.heap.write(state.cells, "next", min(state.cells["next"] + step, stop))
+        return found
+
+    def whole() -> Value:
+        found: list[Value] = []
+        while (item := one()) is not iterators.END:
+            if item is iterators.UNSURE:
+                return Iterator(None, _each(run, source))
+            found.append(item)
+        return Iterator(tuple(found))
+
+    return iterators.lazily(iterators.Lazy(whole, one, minds=True))
 
 
 @model("itertools.cycle")
