@@ -290,12 +290,13 @@ def maker(cls: Class) -> Any:
 
 
 def _instantiate(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    kind = metaclasses.behaves_otherwise(cls)
+    if kind is not None:
+        guards.may_raise(run, guards.ANY)
+        run.escape((*args, *kwargs.values()))
+        return run.unknown(f"an object of a class that is derived from {kind}")
     make = maker(cls)
     if make is not None:
-        kind = metaclasses.behaves_otherwise(cls)
-        if kind is not None:
-            run.escape((*args, *kwargs.values()))
-            return run.unknown(f"an object of a class that is derived from {kind}")
         if not run.takers:
             return make(run, cls, args, kwargs)
         return unmodelled.watched(run, cls.qualified, lambda run, *given: make(run, cls, *given), args, kwargs)

@@ -105,7 +105,8 @@ def is_unhashable(run: Interpreter, value: Value) -> bool:
                 return cls.cells["__hash__"] is None
             if "unhashable" in cls.metadata:
                 return cls.metadata["unhashable"] is True and value.cls.unknown_base is None
-            if (real := kinds.real(cls)) is not None and "__hash__" in vars(real):
+            real = kinds.real(cls)
+            if real not in (None, object) and "__hash__" in vars(real):
                 return vars(real)["__hash__"] is None
         return behind(value) is not value
     if isinstance(value, slice):

@@ -90,7 +90,12 @@ def members(run: Interpreter, value: Value) -> tuple[Value, ...] | None:
         return None if held.open else tuple(held.cells)
     if isinstance(held, frozenset):
         return tuple(held) if len(held) <= _MOST_ITEMS else None
-    return items(run, value)
+    known = held.cells.get(MEMBERS) if isinstance(held, List) else None
+    return known[1] if known is not None and known[0] is held.items else items(run, value)
+
+
+MEMBERS: Final = "what a set held"
+"""In the cells of a list that was made of a set: its items, whose order isn't known, and what they are."""
 
 
 def _in_any_order(run: Interpreter, found: tuple[Value, ...]) -> tuple[Value, ...]:

@@ -158,7 +158,12 @@ def _sequence(
 
 def _make_list(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     found = _sequence(run, args)
-    return List(found) if isinstance(found, tuple) else found
+    if not isinstance(found, tuple):
+        return found
+    made = List(found)
+    if args and isinstance(run.resolve(args[0]), Set | frozenset) and (held := iteration.members(run, args[0])):
+        made.cells[iteration.MEMBERS] = found, held
+    return made
 
 
 def _make_tuple(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
@@ -540,13 +545,13 @@ def _iter(run: Interpreter, source: Value, sentinel: Value = MISSING, /) -> Valu
         iteration.check(run, source)
     else:
         kinds.need(run, source, "__call__")
+    if sentinel is not MISSING:
+        return _until_sentinel(run, source, sentinel)
     if isinstance(source, Iterator):  # of a range it is known how long it is, but not of what is left of it
         return Iterator(None, source.cells["item"]) if SIZE in source.cells else source
     if isinstance(source, Instance) and source.cls.find("__iter__") is not None:
         found = run.resolve(run.call(run.attribute(source, "__iter__"), ()))
         return found if isinstance(found, Iterator | Instance) else _iter(run, found)
-    if sentinel is not MISSING:
-        return _until_sentinel(run, source, sentinel)
     if isinstance(source, Dict):
         source = run.resolve(run.call(BoundNative("keys", source), ()))
     if isinstance(source, List) and source.items is not None:
@@ -701,14 +706,13 @@ def _enumerate(run: Interpreter, iterable: Value, start: Value = 0) -> Value:
 
 
 def _numbered(run: Interpreter, start: int, sources: tuple[Value, ...], first: int = 0) -> Value:
-    number = Dict({"next": start + first})
+    number = iterators.Count(run, start + first)
 
     def one(asked: list[Value]) -> Value:
-        row = _row(run, asked)
-        if not isinstance(row, tuple):
-            return row
-        at = number.cells["next"]
-        run.heap.write(number.cells, "next", at + 1)
+        at, row = number.value, _row(run, asked)
+        if at is None or not isinstance(row, tuple):
+            return iterators.UNSURE if at is None else row
+        number.value = at + 1
         return (at, *row)
 
     def whole(given: tuple[Value, ...]) -> Value:
@@ -793,21 +797,21 @@ def _reversed(run: Interpreter, sequence: Value, /) -> Value:
 
 def _backwards(run: Interpreter, source: List, last: int) -> Iterator:
     """``reversed`` of a list, which may change, from an item on."""
-    left = Dict({"at": last})
+    left = iterators.Count(run, last)
 
     def one() -> Value:
-        at, items_ = left.cells["at"], source.items
-        if items_ is None:
+        at, items_ = left.value, source.items
+        if items_ is None or at is None:
             return iterators.UNSURE
         if not 0 <= at < len(items_):
             return iterators.END
-        run.heap.write(left.cells, "at", at - 1)
+        left.value = at - 1
         return items_[at]
 
     def whole() -> Value:
-        if source.items is None:
-            return Iterator(None, source.item)
-        at = left.cells["at"]
+        at = left.value
+        if source.items is None or at is None:
+            return Iterator(None, iteration.item(run, source))
         return Iterator(tuple(reversed(source.items[: at + 1])) if at < len(source.items) else ())
 
     def again(given: int) -> Value:

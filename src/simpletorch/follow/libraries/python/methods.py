@@ -188,8 +188,8 @@ def _clear(run: Interpreter, self: Value, /) -> Value:
 
 @method(List, "sort")
 def _sort(run: Interpreter, self: Value, /, *, key: Value = None, reverse: Value = False) -> Value:
-    if self.items is not None:
-        run.heap.write(self.cells, "items", in_order(run, self.items, {"key": key, "reverse": reverse}))
+    if (found := iteration.members(run, self)) is not None:
+        run.heap.write(self.cells, "items", in_order(run, found, {"key": key, "reverse": reverse}))
     return None
 
 
