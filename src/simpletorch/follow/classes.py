@@ -297,6 +297,7 @@ def _instantiate(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: 
         return run.unknown(f"an object of a class that is derived from {kind}")
     make = maker(cls)
     if make is not None:
+        kinds.check_arguments(cls, args, kwargs)
         if not run.takers:
             return make(run, cls, args, kwargs)
         return unmodelled.watched(run, cls.qualified, lambda run, *given: make(run, cls, *given), args, kwargs)

@@ -206,6 +206,9 @@ def _mapping(run: Interpreter, value: Value) -> Value:
         Raised: it is no mapping.
     """
     value = run.resolve(value)
+    is_plain = isinstance(value, Instance) and value.native is not None and isinstance(value.native, List | Set)
+    if is_plain and value.cls.find("keys") is None and value.cls.find("__getattr__") is None:
+        raise kinds.error("TypeError")
     if kinds.has_attribute(value, "keys") is False or isinstance(value, Tensor | Iterator):
         raise kinds.error("TypeError")
     return value
@@ -373,7 +376,8 @@ def _names_here(run: Interpreter, scope: Scope, function: str) -> Dict:
     while scope.is_inner and scope.parent is not None:
         scope = scope.parent
     if function != "builtins.globals" and scope is not scope.globals and not scope.is_class:
-        return Dict(scope.cells)
+        inner = scope.parent is not None and scope.parent is not scope.globals  # it has names of the one around it
+        return Dict(scope.cells, run.unknown("a variable of a function around") if inner else MISSING)
     cells = scope.globals.cells if function == "builtins.globals" else scope.cells
     run.heap.touch(cells)  # what is remembered of a call notes one name at a time
     known = cells is scope.globals.cells and run.program.has_all_names(cells)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from simpletorch.follow import assignment, branches, guards
 from simpletorch.follow.guards import Guard
-from simpletorch.follow.model import handlers, iterators, unmodelled
+from simpletorch.follow.model import handlers, iterators, kinds, unmodelled
 from simpletorch.follow.model.iterators import END, UNSURE
 from simpletorch.follow.outcomes import Done, Raise, Raised, Return, Split
 from simpletorch.follow.scopes import Scope
@@ -259,6 +259,10 @@ def _delegated(run: Interpreter, source: Value) -> Generator[Value, Value, Value
             found = ask(run, inner, sent, thrown)
         elif thrown is not None:
             raise thrown
+        elif sent is not None:
+            if not kinds.is_of_python(source):
+                raise _Unsure
+            raise kinds.error("AttributeError")
         else:
             found = iterators.pull(run, inner)
         if found is END:

@@ -7,7 +7,9 @@ known as far as their bases are. Of everything else nothing is sure.
 from __future__ import annotations
 
 import builtins
+import sys
 from collections import Counter, OrderedDict, defaultdict, deque
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import guards
@@ -32,7 +34,18 @@ from simpletorch.shapes import Expr
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["collection_of", "error", "has", "has_attribute", "is_of_python", "is_plain", "need", "real", "witnesses"]
+__all__ = [
+    "check_arguments",
+    "collection_of",
+    "error",
+    "has",
+    "has_attribute",
+    "is_of_python",
+    "is_plain",
+    "need",
+    "real",
+    "witnesses",
+]
 
 
 def error(name: str) -> Raised:
@@ -127,6 +140,36 @@ def _is_known(run: Interpreter, cls: Class) -> bool:
     if cls.unknown_base is not None or descriptors.META in cls.metadata:
         return False
     return all(c.module == run.program.main or real(c) is not None for c in cls.mro)
+
+
+_ARGUMENTS: Final = {
+    "bool": (0, 1, ()),
+    "int": (0, 2, ("base",)),
+    "float": (0, 1, ()),
+    "complex": (0, 2, ("real", "imag")),
+    "str": (0, 3, ("object", "encoding", "errors")),
+    "list": (0, 1, ()),
+    "tuple": (0, 1, ()),
+    "set": (0, 1, ()),
+    "frozenset": (0, 1, ()),
+    "dict": (0, 1, None),
+    "range": (1, 3, ()),
+    "slice": (1, 3, ()),
+    "bytes": (0, 3, ("source", "encoding", "errors")),
+    "bytearray": (0, 3, ("source", "encoding", "errors")),
+}
+"""How many arguments Python's classes take, and which by name; None for any."""
+
+
+def check_arguments(cls: Class, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> None:
+    """One of Python's classes is called.
+
+    Raises:
+        Raised: it doesn't take so many arguments, or such names.
+    """
+    least, most, named = _ARGUMENTS.get(cls.name, (0, sys.maxsize, None)) if cls.module == "builtins" else (0, 99, None)
+    if len(args) < least or len(args) > most or (named is not None and not set(kwargs) <= set(named)):
+        raise error("TypeError")
 
 
 def collection_of(cls: Class) -> Value:

@@ -132,7 +132,10 @@ def _make_bool(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: di
 
 
 def _make_str(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    value = run.resolve(args[0]) if args else ""
+    value = run.resolve(args[0]) if args else kwargs.get("object", "")
+    if len(args) > 1 or kwargs:
+        known = all(map(is_known, (*args, *kwargs.values()))) and weight(value) <= LARGEST
+        return computed(run, str, args, kwargs) if known else run.unknown("a text", "str")
     if is_known(value) and not texts.is_of_torch(value) and weight(value) <= LARGEST:
         return computed(run, str, (value,), {})
     if isinstance(value, Instance) and (own := run.special(value, "__str__") or run.special(value, "__repr__")):
