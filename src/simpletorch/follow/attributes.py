@@ -38,6 +38,7 @@ from simpletorch.follow.values import (
     Unknown,
     Value,
     behind,
+    is_known,
     is_tuple,
 )
 from simpletorch.rules import Device, TensorType
@@ -616,11 +617,10 @@ def _of_plain(run: Interpreter, value: Value, name: str) -> Value:
         return run.unknown("a name", "str")
     if isinstance(value, slice) and name in ("start", "stop", "step"):
         return getattr(value, name)
-    if isinstance(value, int | float) and name in ("real", "imag"):
-        return getattr(value, name)
-    if isinstance(value, range) and name in ("start", "stop", "step"):
-        return getattr(value, name)
     if kinds.has_attribute(value, name) is not False:
+        if not all(callable(getattr(w, name, callable)) for w in kinds.witnesses(value)):
+            found = getattr(value, name, None) if is_known(value) else None
+            return run.unknown(f".{name} of a value") if found is None or not is_known(found) else found
         return BoundNative(name, value)
     # a default: an unknown caller gives something else
     return run.unknown("an attribute of None") if value is None and run.entry else MISSING

@@ -240,7 +240,7 @@ def create(run: Interpreter, node: ast.ClassDef, scope: Scope) -> Value:
     made = Class(node.name, known or (run.program.library_class("builtins.object"),), body.cells, module)
     strange = next((b for b in bases if not isinstance(b, Class)), None)
     extended = any(c.metadata.get("members") for b in known for c in b.mro)
-    if extended or any(kinds.is_of_python(b) or isinstance(b, Function) for b in bases):
+    if extended or any((kinds.is_of_python(b) and not isinstance(b, slice)) or isinstance(b, Function) for b in bases):
         raise kinds.error("TypeError")
     if strange is not None:
         guards.may_raise(run, guards.ANY)

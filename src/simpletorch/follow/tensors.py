@@ -77,6 +77,7 @@ __all__ = [
     "first_choice",
     "from_rule",
     "holds_choice",
+    "is_odd",
     "made",
     "narrow",
     "narrow_rank",
@@ -497,7 +498,7 @@ def _reported(run: Interpreter, result: Report, args: tuple[Value, ...], kwargs:
     try:
         return run.report(result)
     except Raised:
-        if any(map(_is_odd, (*args, *kwargs.values()))):
+        if any(map(is_odd, (*args, *kwargs.values()))):
             raise Raised("", None, ("Exception", "BaseException")) from None
         raise
 
@@ -510,7 +511,7 @@ def _may_fail(name: str, args: tuple[Value, ...], kwargs: dict[str, Value]) -> b
         return True  # not every device has them for every dtype
     if name == "Tensor.__getitem__" and not is_known(args[1]):
         return True
-    if any(map(_is_odd, (*args, *kwargs.values()))):
+    if any(map(is_odd, (*args, *kwargs.values()))):
         return True
     if name == "Tensor.__setitem__" and not isinstance(args[2], Tensor | int | float):
         return True
@@ -519,9 +520,9 @@ def _may_fail(name: str, args: tuple[Value, ...], kwargs: dict[str, Value]) -> b
     return not guards.is_sure((*args, *kwargs.values()))
 
 
-def _is_odd(value: Value) -> bool:
+def is_odd(value: Value) -> bool:
     """Whether torch may refuse an argument for its class, or because it is too large."""
-    return isinstance(value, _NO_OPERANDS) or (type(value) is int and abs(value) >= 1 << 63)
+    return isinstance(value, _NO_OPERANDS) or value is NotImplemented or (type(value) is int and abs(value) >= 1 << 63)
 
 
 _NO_OPERANDS: Final = (

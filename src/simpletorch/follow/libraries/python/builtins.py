@@ -560,7 +560,34 @@ def _iter(run: Interpreter, source: Value, sentinel: Value = MISSING, /) -> Valu
     if isinstance(source, List) and source.items is not None:
         return iterators.alive(source)
     found = run.items(source)
+    if isinstance(source, Set) and found is not None:
+        return _over_set(run, source, found)
     return Iterator(None, iteration.item(run, source)) if found is None else Iterator(found)
+
+
+def _over_set(run: Interpreter, source: Set, found: tuple[Value, ...], first: int = 0) -> Iterator:
+    """``iter`` of a set: it refuses one that has changed meanwhile."""
+    at, size = iterators.Count(run, first), len(source.cells)
+
+    def one() -> Value:
+        number = at.value
+        if number is None or source.open:
+            return iterators.UNSURE
+        if len(source.cells) != size:
+            raise kinds.error("RuntimeError")
+        if number >= len(found):
+            return iterators.END
+        at.value = number + 1
+        return found[number]
+
+    def whole() -> Value:
+        number = at.value
+        return Iterator(None, run.unknown("an item of a set")) if number is None else Iterator(found[number:])
+
+    def again(given: int) -> Value:
+        return _over_set(run, source, found, given)
+
+    return iterators.lazily(iterators.Lazy(whole, one, minds=True, again=again))
 
 
 def _until_sentinel(run: Interpreter, function: Value, last: Value) -> Value:
