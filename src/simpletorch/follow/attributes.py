@@ -378,6 +378,8 @@ def attributes_of(run: Interpreter, value: Instance) -> Dict:
 
 def _of_class(run: Interpreter, value: Class, name: str) -> Value:
     found = value.find(name)
+    if name == "register" and found is None and value.metadata.get(metaclasses.ABC):
+        value.metadata[metaclasses.REGISTERS] = True
     if descriptors.META in value.metadata and (own := descriptors.of_metaclass(run, value, name, found)) is not None:
         return own
     if found is not None:

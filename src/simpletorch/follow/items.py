@@ -490,7 +490,7 @@ def remove(run: Interpreter, owner: Value, index: Value) -> None:
     if isinstance(owner, Dict):
         check_key(run, index)
     if isinstance(owner, Dict) and can_be_key(index):
-        if index not in owner.cells and owner.rest is MISSING:
+        if index not in owner.cells and owner.rest is MISSING and owner.kind != "Counter":
             raise Raised("KeyError", None, _LOOKUP)
         run.heap.write(owner.cells, index, MISSING)
     elif isinstance(owner, Dict):

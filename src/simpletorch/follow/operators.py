@@ -184,7 +184,7 @@ def _of_objects(run: Interpreter, name: str, left: Value, right: Value) -> Value
     same = isinstance(left, Instance) and isinstance(right, Instance) and left.cls is right.cls
     if same and name not in _COMPARISONS:
         order.pop()
-    elif isinstance(left, Instance) and isinstance(right, Instance) and left.cls in right.cls.mro:
+    elif isinstance(left, Instance) and isinstance(right, Instance) and left.cls in right.cls.mro[1:]:
         own, other = right.cls.find(mirrored), left.cls.find(mirrored)
         if own is not None and (other is None or own[0] is not other[0] or name in _COMPARISONS):
             order.reverse()
@@ -410,6 +410,8 @@ def _of_collections(run: Interpreter, name: str, left: Value, right: Value) -> V
         return _equal_collections(run, name, left, right)
     _check_kinds(name, left, right)
     if is_tuple(left) or is_tuple(right):
+        if name == "__mul__":
+            kinds.need(run, right if is_tuple(left) else left, "__index__", "__rmul__")
         if name == "__mul__" or (name in (*_COMPARISONS, "__add__") and is_tuple(left) and is_tuple(right)):
             return _of_rows(run, name, left, right)
         return unmodelled.operator(run, name)
@@ -657,7 +659,10 @@ def in_place(run: Interpreter, name: str, old: Value, value: Value) -> Value:
         if known is not None and known.type.dtype != old.matrix.type.dtype:  # it may be the same object, or a new one
             found.matrix = known.of_type(TensorType(known.type.shape))
         return found
-    if isinstance(old, Instance) and (method := run.special(old, own)) is not None:
+    if isinstance(old, Instance) and old.cls.find(own) is not None:
+        method = run.special(old, own)
+        if method is None:
+            raise kinds.error("TypeError")
         answer = run.resolve(run.call(method, (value,)))
         if answer is not NotImplemented:
             return answer
@@ -749,6 +754,8 @@ def contains(run: Interpreter, collection: Value, value: Value) -> Value:
         return as_bool(run, run.call(own, (value,)))
     collection = behind(collection)
     is_text = isinstance(collection, str | bytes) and (kinds.is_of_python(value) or isinstance(value, _NO_TEXTS))
+    if isinstance(collection, str | bytes) and isinstance(value, Instance) and "members" not in value.cls.metadata:
+        kinds.need(run, value, "__index__" if isinstance(collection, bytes) else "a text's")
     if is_text and not isinstance(value, str if isinstance(collection, str) else bytes | int):
         raise kinds.error("TypeError")
     if isinstance(collection, Class):
@@ -903,6 +910,8 @@ def _is_one(run: Interpreter, value: Value, cls: Value) -> bool | None:
     if isinstance(value, Instance):
         if is_subclass(value.cls, cls):
             return True
+        if metaclasses.may_claim(cls):
+            return None
         if cls.name in ("Callable", "Iterable", "Sequence", "Mapping", "Sized", "Hashable"):
             method = {"Callable": "__call__", "Iterable": "__iter__", "Sized": "__len__"}.get(cls.name)
             return True if method is not None and value.cls.find(method) is not None else None

@@ -27,18 +27,24 @@ if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
 __all__ = [
+    "ABC",
     "ABSTRACT",
+    "REGISTERS",
     "begin",
     "behaves_otherwise",
     "check_bases",
     "is_abstract",
     "mark_abstract",
+    "may_claim",
     "of_type",
     "special",
     "subclassed",
 ]
 
 ABSTRACT: Final = "abstract"
+ABC: Final = "abc"
+REGISTERS: Final = "registers"
+"""In the metadata of an abstract class: that other classes may be told to be subclasses of it."""
 _MARK: Final = "__isabstractmethod__"
 _BASES: Final = ("Exception", "BaseException")
 _VALUES: Final = frozenset({
@@ -99,14 +105,13 @@ def begin(run: Interpreter, cls: Class, bases: Sequence[Value], options: Mapping
         has_abc = any(c.qualified == "abc.ABC" for c in cls.mro) or (
             isinstance(stated, Class) and stated.is_a("abc.ABCMeta")
         )
-        cls.metadata[_ABC] = has_abc or any(c.metadata.get(_ABC) for c in cls.mro)
-        cls.metadata[ABSTRACT] = cls.metadata[_ABC] and cls.unknown_base is None and _has_abstract(cls)
+        cls.metadata[ABC] = has_abc or any(c.metadata.get(ABC) for c in cls.mro)
+        cls.metadata[ABSTRACT] = cls.metadata[ABC] and cls.unknown_base is None and _has_abstract(cls)
         return value
 
     return finished
 
 
-_ABC: Final = "abc"
 
 
 def _by_metaclass(
@@ -173,6 +178,11 @@ def special(cls: Class, name: str) -> Value:
     meta = cls.metadata.get(META)
     found = None if meta is None else meta.find(name)
     return Method(found[0], cls) if found is not None and isinstance(found[0], Function) else None
+
+
+def may_claim(cls: Class) -> bool:
+    """Whether a class may count others as its subclasses that don't derive from it."""
+    return any(c.metadata.get(REGISTERS) or "__subclasshook__" in c.cells for c in cls.mro)
 
 
 def subclassed(run: Interpreter, cls: Class, options: Mapping[str, Value]) -> None:

@@ -418,12 +418,15 @@ def _is_tensor(run: Interpreter, obj: Value, /) -> Value:
 
 @model("builtins.issubclass")
 def _issubclass(run: Interpreter, cls: Value, class_or_tuple: Value, /) -> Value:
+    if isinstance(class_or_tuple, Class) and (own := metaclasses.special(class_or_tuple, "__subclasscheck__")):
+        return operators.as_bool(run, run.call(own, (cls,)))
     options = class_or_tuple if isinstance(class_or_tuple, tuple) else (class_or_tuple,)
     if options and any(kinds.is_of_python(run.resolve(v)) for v in (cls, *options)):
         raise kinds.error("TypeError")
     if isinstance(cls, Class) and all(isinstance(o, Class) for o in options):
         found = any(operators.is_subclass(cls, o) for o in options)
-        return found if found or cls.unknown_base is None else run.unknown("what a class is derived from", "bool")
+        if found or not (cls.unknown_base is not None or any(map(metaclasses.may_claim, options))):
+            return found
     return run.unknown("what a class is derived from", "bool")
 
 
@@ -887,6 +890,8 @@ def _in_known_order(run: Interpreter, found: tuple[Value, ...], kwargs: dict[str
 
 
 def _extreme(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    if not args or not kwargs.keys() <= {"key", "default"} or (len(args) > 1 and "default" in kwargs):
+        raise kinds.error("TypeError")
     found = args if len(args) > 1 else iteration.members(run, iteration.check(run, args[0]))
     if found is None:
         one = iteration.item(run, args[0])
