@@ -386,7 +386,8 @@ def _of_views(run: Interpreter, name: str, left: Value, right: Value) -> Value:
     for side in (left, right) if name not in _COMPARISONS else ():
         iteration.check(run, side)
         for item in iteration.members(run, side) or ():
-            items.check_key(run, item)
+            if items.is_unhashable(run, item):  # which of the sides is hashed first isn't followed
+                return unmodelled.operator(run, name)
     one, other = _as_set(run, left), _as_set(run, right)
     if isinstance(one, View) or isinstance(other, View):
         if name in ("__eq__", "__ne__"):
@@ -794,13 +795,26 @@ def contains(run: Interpreter, collection: Value, value: Value) -> Value:
     found = None if isinstance(collection, Unknown) else iteration.members(run, collection)
     if found is None:
         return run.derived("in", collection, value)
-    answers = [_equal_items(run, v, value) if not isinstance(value, Tensor) else value is v for v in found]
+    if isinstance(value, Tensor):
+        return _tensor_among(run, value, found)
+    answers = [_equal_items(run, v, value) for v in found]
     if any(a is True for a in answers):
         return True
     if all(a is False for a in answers):
         return False
     open_ = [a for a in answers if a is not False]
     return open_[0] if len(open_) == 1 else run.derived("in", value, collection)
+
+
+def _tensor_among(run: Interpreter, value: Tensor, found: tuple[Value, ...]) -> Value:
+    """Whether a tensor is among items: each that may be compared with it gives a tensor, whose truth is asked."""
+    for one in map(run.resolve, found):
+        if one is value:
+            return True
+        if isinstance(one, Tensor | Unknown | Choice | Expr | int | float | Instance):
+            guards.may_raise(run, guards.OF_TENSORS)
+            return run.unknown("whether a tensor is among items", "bool")
+    return False
 
 
 _NO_TEXTS: Final = (Namespace, Function, Class, Native, Method, Iterator, Tensor)

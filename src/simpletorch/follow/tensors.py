@@ -509,7 +509,7 @@ def _may_fail(name: str, args: tuple[Value, ...], kwargs: dict[str, Value]) -> b
         return True
     if parts & _PRODUCTS and not all(a.type.dtype in (FLOAT32, INT64) for a in args if isinstance(a, Tensor)):
         return True  # not every device has them for every dtype
-    if name == "Tensor.__getitem__" and not is_known(args[1]):
+    if name == "Tensor.__getitem__" and (not is_known(args[1]) or _slices_oddly(args[1])):
         return True
     if any(map(is_odd, (*args, *kwargs.values()))):
         return True
@@ -518,6 +518,13 @@ def _may_fail(name: str, args: tuple[Value, ...], kwargs: dict[str, Value]) -> b
     if parts & _DIVISIONS and any(type(v) is int and v == 0 for v in args):
         return True
     return not guards.is_sure((*args, *kwargs.values()))
+
+
+def _slices_oddly(index: Value) -> bool:
+    """Whether an index has a slice of something else than numbers."""
+    parts = index if isinstance(index, tuple) else (index,)
+    bounds = [b for p in parts if isinstance(p, slice) for b in (p.start, p.stop, p.step)]
+    return not all(b is None or isinstance(b, int) for b in bounds)
 
 
 def is_odd(value: Value) -> bool:

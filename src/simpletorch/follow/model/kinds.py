@@ -71,6 +71,9 @@ class _Size(tuple[Any, ...]):
 _GENERATOR: Final = (_ for _ in ())
 
 
+_OF_GENERATORS: Final = ("send", "throw", "close")
+
+
 def is_generator(value: Iterator) -> bool:
     """Whether it is what a generator function or expression gives."""
     return getattr(value.lazy, "is_generator", False)
@@ -235,6 +238,8 @@ def need(run: Interpreter, value: Value, *methods: str, raises: str = "TypeError
 
 def has_attribute(value: Value, name: str) -> bool | None:
     """Whether a value of Python's, or an object of the program's, has an attribute; None where that isn't known."""
+    if isinstance(value, Iterator) and value.lazy is not None and not is_generator(value) and name in _OF_GENERATORS:
+        return False
     found = (_GENERATOR,) if isinstance(value, Iterator) and is_generator(value) else witnesses(value)
     if found:
         if isinstance(value, Fields) and (name in value.names or name.startswith("n_")):

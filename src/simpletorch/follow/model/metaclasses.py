@@ -112,8 +112,6 @@ def begin(run: Interpreter, cls: Class, bases: Sequence[Value], options: Mapping
     return finished
 
 
-
-
 def _by_metaclass(
     run: Interpreter, meta: Class, cls: Class, bases: tuple[Value, ...], options: dict[str, Value]
 ) -> Value:
