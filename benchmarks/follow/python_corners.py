@@ -359,7 +359,7 @@ class _Maker:
                 "    def __add__(self, o): return 31",
                 "    def twice(self): return 2",
                 "    def __len__(self): return 6",
-                "    def __getitem__(self, k): return 41",
+                "    def __getitem__(self, k): return [41][k]",
                 "    def __eq__(self, o): return False\n    __hash__ = None",
                 "    def __new__(cls, *a, **k): return super().__new__(cls, *a, **k)",
                 "    def __iter__(self): return iter((8, 9))",
