@@ -567,9 +567,9 @@ def _later(run: Interpreter, node: ast.GeneratorExp, scope: Scope) -> Value:
                 return run.evaluate(node.elt, inner)
         return iterators.END
 
-    made = iterators.Lazy(whole, one, minds=isinstance(source, Iterator))
-    made.is_generator = True
-    return iterators.lazily(made)
+    made = iterators.lazily(iterators.Lazy(whole, one, minds=isinstance(source, Iterator)))
+    made.lazy.is_generator = True
+    return made
 
 
 def _comprehension(
