@@ -81,7 +81,7 @@ def can_be_key(value: Value) -> bool:
         return "members" in value.cls.metadata or (value.cls.fields is None and value.cls.find("__eq__") is None)
     if isinstance(value, Tensor):  # a number of NumPy's is equal to others of its value
         return not value.array
-    by_identity = isinstance(value, Class | Function | Native | Namespace | Iterator)
+    by_identity = isinstance(value, Class | Function | Native | Iterator)
     return by_identity or (is_known(value) and not isinstance(value, slice))
 
 
@@ -208,8 +208,10 @@ def _of_class(run: Interpreter, owner: Value, index: Value) -> Value:
             raise Raised("KeyError", None, _LOOKUP)
         guards.may_raise(run, guards.ANY)
         return run.unknown("a member of an enumeration")
-    if isinstance(owner, Namespace):
-        raise kinds.error("TypeError")
+    if isinstance(owner, Namespace):  # a library's may be an object of it
+        if owner.path is not None or owner.name in sys.stdlib_module_names:
+            raise kinds.error("TypeError")
+        guards.may_raise(run, guards.ANY)
     if isinstance(index, DType) and isinstance(owner, Class) and owner.qualified == "torch.Tensor":
         return run.program.library_class(f"torch.Tensor[{index}]")  # which makes tensors of this dtype
     if isinstance(owner, Class):

@@ -760,6 +760,8 @@ def contains(run: Interpreter, collection: Value, value: Value) -> Value:
         kinds.need(run, value, "__index__" if isinstance(collection, bytes) else "a text's")
     if is_text and not isinstance(value, str if isinstance(collection, str) else bytes | int):
         raise kinds.error("TypeError")
+    if isinstance(collection, str | bytes) and isinstance(value, Namespace | Class):
+        return unmodelled.operator(run, "in")
     if isinstance(collection, Class):
         iteration.check(run, collection)
     elif not isinstance(collection, Iterator | Tensor | Unknown):
@@ -818,7 +820,7 @@ def _tensor_among(run: Interpreter, value: Tensor, found: tuple[Value, ...]) -> 
     return False
 
 
-_NO_TEXTS: Final = (Namespace, Function, Class, Native, Method, Iterator, Tensor)
+_NO_TEXTS: Final = (Function, Native, Method, Iterator, Tensor)
 
 
 def _in_iterator(run: Interpreter, source: Iterator, value: Value) -> Value:
