@@ -376,7 +376,10 @@ def _names_here(run: Interpreter, scope: Scope, function: str) -> Dict:
     while scope.is_inner and scope.parent is not None:
         scope = scope.parent
     if function != "builtins.globals" and scope is not scope.globals and not scope.is_class:
-        inner = scope.parent is not None and scope.parent is not scope.globals  # it has names of the one around it
+        around = scope.parent
+        while around is not None and around.is_class:
+            around = around.parent
+        inner = around is not scope.globals  # it has names of the function around it
         return Dict(scope.cells, run.unknown("a variable of a function around") if inner else MISSING)
     cells = scope.globals.cells if function == "builtins.globals" else scope.cells
     run.heap.touch(cells)  # what is remembered of a call notes one name at a time
