@@ -250,7 +250,7 @@ class _Maker:
         methods = {
             "__len__": "return {0}",
             "__bool__": "return {0} > 0",
-            "__getitem__": "if k == {0}: raise IndexError(k)\n        return k",
+            "__getitem__": "if k == {1}: raise IndexError(k)\n        return k",
             "__contains__": "return k == {0}",
             "__iter__": "return iter([{0}, {1}])",
             "__call__": "return {0}",
@@ -359,7 +359,7 @@ class _Maker:
                 "    def __add__(self, o): return 31",
                 "    def twice(self): return 2",
                 "    def __len__(self): return 6",
-                "    def __getitem__(self, k): return 41",
+                "    def __getitem__(self, k): return [41][k]",
                 "    def __eq__(self, o): return False\n    __hash__ = None",
                 "    def __new__(cls, *a, **k): return super().__new__(cls, *a, **k)",
                 "    def __iter__(self): return iter((8, 9))",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -57,3 +58,34 @@ def test_what_is_nested_too_deeply_has_a_line(deep: str) -> None:
         sys.setrecursionlimit(before)
     assert why is not None
     assert (why.line, why.reason) == (6, "this is nested too deeply for Python to read it")
+
+
+@pytest.mark.parametrize("constant", ["'a' * 10 ** 6 + 'b' * 10 ** 6", "N ** N", "(1 << 9_000_000) * (1 << 9_000_000)"])
+def test_what_is_made_of_constants_counts(constant: str, tmp_path: Path) -> None:
+    file = tmp_path / "endless.py"
+    file.write_text(f"from typing import Final\nN: Final = 10_000_000\nx = {constant}\n")
+    assert "(line 3)" in why_endless(str(file))
+
+
+def test_a_long_chain_is_computed_once(tmp_path: Path) -> None:
+    file = tmp_path / "chain.py"
+    file.write_text("x = 1 << 10_000\n" + "y = " + " + ".join(["7"] * 900) + "\n" + "z = 2 ** 9999\n" * 3000)
+    begun = time.process_time()
+    assert why_endless(str(file)) == ""
+    assert time.process_time() - begun < 2
+
+
+@pytest.mark.parametrize("named", ["main.py", "."])
+def test_the_check_ends_if_the_constant_is_imported(
+    named: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "pack"
+    package.mkdir()
+    (package / "__init__.py").write_text("from .inner import x\n")
+    (package / "inner.py").write_text("x = 10 ** 10 ** 10\n")
+    (tmp_path / "main.py").write_text("from pack import x\n\ny: int = 'a'\n")
+    monkeypatch.chdir(tmp_path)
+    assert check([named]) == 1
+    out = capsys.readouterr().out
+    assert "inner.py: note: left out: mypy would compute 10 ** 10 ** 10 (line 1)" in out
+    assert "main.py:3" in out

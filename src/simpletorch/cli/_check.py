@@ -12,7 +12,7 @@ from typing import Final
 
 from simpletorch._distribution import NAME, version_of
 from simpletorch._settings import FOLLOW_VARIABLE, SettingError, settings
-from simpletorch.cli._checking.endless import why_endless
+from simpletorch.cli._checking.endless import imports_of, why_endless
 from simpletorch.cli._checking.files import Listed, listed
 from simpletorch.cli._checking.modules import exclusion, options_of
 from simpletorch.cli._checking.unannotated import without_guesses
@@ -95,11 +95,11 @@ def _of_mypy(files: Listed, config: Config, arguments: Sequence[str], daemon: Pa
         return only_followed(notebooks)
     if not of_mypy:  # the configuration names modules
         return run_mypy([*config.arguments, *arguments], daemon)
-    endless = {file: reason for file in of_mypy if (reason := why_endless(file))}
+    endless = {file: reason for file in (*of_mypy, *imports_of(of_mypy)) if (reason := why_endless(file))}
     of_mypy = [file for file in of_mypy if file not in endless]
     if not of_mypy:
         return Report(0, (), (), "mypy had no file to check", 0.0, tuple(endless.items()))
-    report = check_files(of_mypy, config, arguments, daemon)
+    report = check_files(of_mypy, config, arguments, daemon, skipped=list(endless))
     return replace(report, left_out=(*report.left_out, *endless.items()))
 
 

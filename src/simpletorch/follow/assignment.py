@@ -416,6 +416,8 @@ def _fits_class(
         held = attributes.find(run, value, name)
         if held is MISSING:
             return False
+        if not attributes.is_there(value, name, held):
+            return run.unknown("whether a pattern fits", "bool")
         rows.append((inner, held))
     found = _all_fit(run, rows, scope, binding)
     return found if is_one is True or found is False else run.unknown("whether a pattern fits", "bool")

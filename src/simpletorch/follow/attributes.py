@@ -12,7 +12,7 @@ from simpletorch.follow.libraries.pytorch import sparse
 from simpletorch.follow.marks import devices, gradients, layout, modules, origins, purity, sparsity, updates
 from simpletorch.follow.memory import stand_ins
 from simpletorch.follow.memory.remembered import note, note_name
-from simpletorch.follow.model import descriptors, iterators, kinds, metaclasses
+from simpletorch.follow.model import descriptors, kinds, metaclasses
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
     MISSING,
@@ -38,6 +38,7 @@ from simpletorch.follow.values import (
     Unknown,
     Value,
     behind,
+    is_known,
     is_tuple,
 )
 from simpletorch.rules import Device, TensorType
@@ -94,7 +95,7 @@ def is_there(value: Value, name: str, found: Value) -> bool:
         return type(found) is not Unknown or name in value.cells or value.cls.find(name) is not None
     if isinstance(found, BoundNative):
         if isinstance(value, Iterator):
-            return name == "__next__" or (isinstance(value.lazy, iterators.Lazy) and value.lazy.is_generator)
+            return name == "__next__" or kinds.has_attribute(value, name) is True
         return name in METHODS.get(type(value), {}) or kinds.has_attribute(value, name) is True
     return type(found) is not Unknown
 
@@ -253,12 +254,15 @@ def _plainly(run: Interpreter, value: Instance, name: str) -> Value:
     """``object.__getattribute__(value, name)``, and ``__getattr__`` where there is none."""
     in_class = value.cls.find(name)
     if in_class is not None and descriptors.is_data(in_class[0]):
-        return bind(run, in_class[0], value, value.cls)
+        return _computed(run, in_class[0], value, value.cls, name)
     if in_class is not None and isinstance(in_class[0], Property):
         held = value.cells.get(name, MISSING)
+        if in_class[0].cached and descriptors.slots(value.cls) is not None:  # it has no place for its value
+            guards.may_raise(run, guards.ANY)
+            return run.unknown(f"{name} of an object without a dict")
         if in_class[0].cached and held is not MISSING:
             return held
-        found = bind(run, in_class[0], value, value.cls)
+        found = _computed(run, in_class[0], value, value.cls, name)
         if in_class[0].cached:
             run.heap.write(value.cells, name, found)
         return found
@@ -277,7 +281,7 @@ def _plainly(run: Interpreter, value: Instance, name: str) -> Value:
     if in_class is not None:
         if value.state.get("open") and not isinstance(in_class[0], _OF_CLASSES):
             return run.derived(f".{name}", value, None, type=None)  # a default: the object may have another value
-        return bind(run, in_class[0], value, in_class[1])
+        return _computed(run, in_class[0], value, in_class[1], name)
     if value.state.get("sharded") and name.startswith(_OF_SHARDED):
         return run.derived(f".{name}", value, None, type=None)
     if name == "__class__":
@@ -322,6 +326,19 @@ def _plainly(run: Interpreter, value: Instance, name: str) -> Value:
     if run.questions and modules.is_followed(run, value.cls):
         return MISSING
     return run.unknown(f"attribute {name!r}")
+
+
+def _computed(run: Interpreter, found: Value, value: Instance, owner: Class, name: str) -> Value:
+    """What an object's class has under a name; where that says that there is none, ``__getattr__`` is asked."""
+    hook = value.cls.find("__getattr__")
+    if hook is None or not isinstance(hook[0], Function):
+        return bind(run, found, value, owner)
+    try:
+        return bind(run, found, value, owner)
+    except Raised as error:
+        if "AttributeError" not in (error.name, *error.bases):
+            raise
+    return run.call(Method(hook[0], value), (name,))
 
 
 def _modules_of(run: Interpreter, value: Instance) -> Dict:
@@ -369,6 +386,8 @@ def attributes_of(run: Interpreter, value: Instance) -> Dict:
 
 def _of_class(run: Interpreter, value: Class, name: str) -> Value:
     found = value.find(name)
+    if name == "register" and found is None and value.metadata.get(metaclasses.ABC):
+        value.metadata[metaclasses.REGISTERS] = True
     if descriptors.META in value.metadata and (own := descriptors.of_metaclass(run, value, name, found)) is not None:
         return own
     if found is not None:
@@ -491,7 +510,7 @@ def _of_super(run: Interpreter, value: Super, name: str) -> Value:
     if name == "__call__" and isinstance(receiver, Instance) and cls.is_a(modules.MODULE):
         return Native(name, lambda run, args, kwargs: layers.call(run, receiver, args, kwargs))
     if name == "__new__":
-        return Native(name, lambda run, args, kwargs: Instance(args[0]) if isinstance(args[0], Class) else None)
+        return Native(name, lambda run, args, kwargs: _new(run, args))
     if name == "__getattribute__" and isinstance(receiver, Instance):
         return Native(name, lambda run, args, kwargs: _get_by_name(run, (receiver, *args), kwargs))
     if name == "__delattr__" and isinstance(receiver, Instance):
@@ -499,6 +518,12 @@ def _of_super(run: Interpreter, value: Super, name: str) -> Value:
     if name == "__getattr__" and isinstance(receiver, Instance):
         return Native(name, lambda run, args, kwargs: receiver.cells.get(args[0], run.unknown("an attribute")))
     return run.unknown(f"{name} of what a class is derived from")
+
+
+def _new(run: Interpreter, args: tuple[Value, ...]) -> Value:
+    """``object.__new__(cls)``, or that of one of Python's collections."""
+    cls = run.resolve(args[0]) if args else None
+    return Instance(cls, kinds.collection_of(cls)) if isinstance(cls, Class) else run.unknown("an object")
 
 
 # -- the rest --------------------------------------------------------------------------------------------------------
@@ -602,11 +627,10 @@ def _of_plain(run: Interpreter, value: Value, name: str) -> Value:
         return run.unknown("a name", "str")
     if isinstance(value, slice) and name in ("start", "stop", "step"):
         return getattr(value, name)
-    if isinstance(value, int | float) and name in ("real", "imag"):
-        return getattr(value, name)
-    if isinstance(value, range) and name in ("start", "stop", "step"):
-        return getattr(value, name)
     if kinds.has_attribute(value, name) is not False:
+        if not all(callable(getattr(w, name, callable)) for w in kinds.witnesses(value)):
+            found = getattr(value, name, None) if is_known(value) else None
+            return run.unknown(f".{name} of a value") if found is None or not is_known(found) else found
         return BoundNative(name, value)
     # a default: an unknown caller gives something else
     return run.unknown("an attribute of None") if value is None and run.entry else MISSING
@@ -663,6 +687,7 @@ def put(run: Interpreter, value: Value, name: str, new: Value) -> None:
         layers.note_change(run, value, name, new)
         run.heap.write(value.cells, name, new)
     elif isinstance(value, Class | Namespace):
+        _refuse_of_python(value)
         if isinstance(value, Class) and any(m.cells.get("name") == name for m in value.metadata.get("members", ())):
             raise Raised("AttributeError", None, _ATTRIBUTE_ERROR)
         run.remembered.clear()  # what a class holds isn't noted call by call
@@ -677,6 +702,16 @@ def put(run: Interpreter, value: Value, name: str, new: Value) -> None:
         raise Raised("AttributeError", None, _ATTRIBUTE_ERROR)
     else:
         guards.may_raise(run, guards.ANY)
+
+
+def _refuse_of_python(value: Class | Namespace) -> None:
+    """Attributes of Python's own classes are neither set nor deleted.
+
+    Raises:
+        Raised: it is one.
+    """
+    if isinstance(value, Class) and value.module == "builtins" and kinds.real(value) is not None:
+        raise kinds.error("TypeError")
 
 
 def _put_class(run: Interpreter, value: Instance, cls: Value) -> None:
@@ -711,6 +746,7 @@ def delete(run: Interpreter, value: Value, name: str) -> None:
         descriptors.refuse_frozen(value.cls)
         _remove(run, value, name)
     elif isinstance(value, Class | Namespace):
+        _refuse_of_python(value)
         if isinstance(value, Namespace) and name not in value.cells:
             guards.may_raise(run, _LACKS)
         run.remembered.clear()
@@ -742,6 +778,8 @@ def _remove(run: Interpreter, value: Instance, name: str) -> None:
     if descriptors.remove(run, value, name):
         return
     held = value.cells.get(name, MISSING)
+    if value.cls.metadata.get("tuple") and any(name == n for n, _ in value.cls.fields or ()):
+        raise Raised("AttributeError", None, _ATTRIBUTE_ERROR)
     if held is MISSING and not value.state.get("open") and value.native is None and modules.knows_all(run, value.cls):
         raise Raised("AttributeError", None, _ATTRIBUTE_ERROR)
     if branches.may_be_missing(run, held) or value.state.get("open"):

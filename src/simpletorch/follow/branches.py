@@ -150,10 +150,16 @@ def cause_of(value: List) -> Cause:
 
 def _truth_of_instance(run: Interpreter, value: Instance) -> bool | tuple[Unknown, bool]:
     for name in ("__bool__", "__len__"):
+        found = value.cls.find(name)
+        if found is not None and found[0] is None:
+            raise Raised("TypeError", None, ("Exception", "BaseException"))
         if (own := run.special(value, name)) is not None:
             answer = resolve(run, run.call(own, ()))
-            if name == "__bool__" and type(answer) is not bool and is_known(answer):
+            wanted = bool if name == "__bool__" else int
+            if is_known(answer) and not isinstance(answer, wanted):
                 raise Raised("TypeError", None, ("Exception", "BaseException"))
+            if name == "__len__" and isinstance(answer, int) and answer < 0:
+                raise Raised("ValueError", None, ("Exception", "BaseException"))
             return truth(run, answer)
     held = behind(value)
     return True if held is value else truth(run, held)

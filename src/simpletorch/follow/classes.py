@@ -20,14 +20,12 @@ from simpletorch.follow.values import (
     SIZE,
     Choice,
     Class,
-    Dict,
     Function,
     Instance,
     Iterator,
     List,
     Method,
     Native,
-    Set,
     StaticMethod,
     Unknown,
     Value,
@@ -242,10 +240,9 @@ def create(run: Interpreter, node: ast.ClassDef, scope: Scope) -> Value:
     made = Class(node.name, known or (run.program.library_class("builtins.object"),), body.cells, module)
     strange = next((b for b in bases if not isinstance(b, Class)), None)
     extended = any(c.metadata.get("members") for b in known for c in b.mro)
-    if extended or isinstance(strange, int | float | str | bytes | List | Dict | Function):
-        if strange is not None or extended:
-            raise kinds.error("TypeError")
-    elif strange is not None:
+    if extended or any((kinds.is_of_python(b) and not isinstance(b, slice)) or isinstance(b, Function) for b in bases):
+        raise kinds.error("TypeError")
+    if strange is not None:
         guards.may_raise(run, guards.ANY)
     if strange is not None:
         made.unknown_base = strange if isinstance(strange, Unknown) else run.unknown(f"base {strange!r}")
@@ -288,17 +285,19 @@ def plainly(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[
 def maker(cls: Class) -> Any:
     """What makes the objects of a library's class, or of one that is derived from it; None where they are plain."""
     first = next((c for c in cls.mro if "make" in c.metadata or "__init__" in c.cells), None)
-    made = first is not None and "make" in first.metadata and (first is cls or _collection(cls) is None)
+    made = first is not None and "make" in first.metadata and (first is cls or kinds.collection_of(cls) is None)
     return first.metadata["make"] if made and first is not None else None
 
 
 def _instantiate(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    kind = metaclasses.behaves_otherwise(cls)
+    if kind is not None:
+        guards.may_raise(run, guards.ANY)
+        run.escape((*args, *kwargs.values()))
+        return run.unknown(f"an object of a class that is derived from {kind}")
     make = maker(cls)
     if make is not None:
-        kind = metaclasses.behaves_otherwise(cls)
-        if kind is not None:
-            run.escape((*args, *kwargs.values()))
-            return run.unknown(f"an object of a class that is derived from {kind}")
+        kinds.check_arguments(cls, args, kwargs)
         if not run.takers:
             return make(run, cls, args, kwargs)
         return unmodelled.watched(run, cls.qualified, lambda run, *given: make(run, cls, *given), args, kwargs)
@@ -306,10 +305,10 @@ def _instantiate(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: 
     if new is not None and isinstance(new[0], Function | StaticMethod):
         inner = new[0].function if isinstance(new[0], StaticMethod) else new[0]
         made = run.resolve(run.call(inner, (cls, *args), kwargs))
-        if not isinstance(made, Instance):
+        if not isinstance(made, Instance) or cls not in made.cls.mro:
             return made
     else:
-        made = Instance(cls, _collection(cls))
+        made = Instance(cls, kinds.collection_of(cls))
     init = cls.find("__init__")
     if init is not None:
         _initialise(run, cls, made, init, args, kwargs)
@@ -317,11 +316,19 @@ def _instantiate(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: 
         fill(run, made, args, kwargs)
     elif cls.unknown_base is not None:
         run.heap.write(made.state, "open", True)
-    elif (args or kwargs) and (cls.qualified == "builtins.object" or _takes_nothing(run, cls)):
+    elif (args or kwargs) and new is None and (cls.qualified == "builtins.object" or _takes_nothing(run, cls)):
         raise kinds.error("TypeError")
+    if is_exception(cls) and kwargs and init is None and cls.unknown_base is None:
+        if not any(c.name in _WITH_NAMES for c in cls.mro):
+            raise kinds.error("TypeError")
+        guards.may_raise(run, guards.ANY)
     if is_exception(cls) and "args" not in made.cells:
         run.heap.write(made.cells, "args", args)
     return made
+
+
+_WITH_NAMES: Final = ("ImportError", "AttributeError", "NameError", "OSError", "UnicodeError", "SyntaxError")
+"""Python's exceptions that take arguments by name, or their arguments in a way of their own."""
 
 
 def _takes_nothing(run: Interpreter, cls: Class) -> bool:
@@ -359,19 +366,6 @@ def _initialise(
     given = run.resolve(run.call(Method(init[0], made), args, kwargs))
     if isinstance(init[0], Function) and given is not None and (is_known(given) or isinstance(given, Instance | List)):
         raise Raised("TypeError", None, ("Exception", "BaseException"))
-
-
-def _collection(cls: Class) -> Value:
-    """What an object of a subclass of Python's collections holds, None for other classes."""
-    for name, kind in (
-        ("builtins.dict", Dict),
-        ("collections.OrderedDict", Dict),
-        ("builtins.list", List),
-        ("builtins.set", Set),
-    ):
-        if cls.is_a(name):
-            return kind()
-    return None
 
 
 def fill(run: Interpreter, made: Instance, args: tuple[Value, ...], kwargs: dict[str, Value]) -> None:

@@ -206,6 +206,9 @@ def _mapping(run: Interpreter, value: Value) -> Value:
         Raised: it is no mapping.
     """
     value = run.resolve(value)
+    is_plain = isinstance(value, Instance) and value.native is not None and isinstance(value.native, List | Set)
+    if is_plain and value.cls.find("keys") is None and value.cls.find("__getattr__") is None:
+        raise kinds.error("TypeError")
     if kinds.has_attribute(value, "keys") is False or isinstance(value, Tensor | Iterator):
         raise kinds.error("TypeError")
     return value
@@ -215,8 +218,6 @@ def _binary(run: Interpreter, node: ast.BinOp, scope: Scope) -> Value:
     left = run.evaluate(node.left, scope)
     right = run.evaluate(node.right, scope)
     run.node = node
-    if run.takers and not _are_numbers(left, right) and _is_unknown(left, right):
-        guards.may_raise(run, guards.ANY)
     return run.operate(operators.METHODS[type(node.op)], left, right)
 
 
@@ -375,7 +376,11 @@ def _names_here(run: Interpreter, scope: Scope, function: str) -> Dict:
     while scope.is_inner and scope.parent is not None:
         scope = scope.parent
     if function != "builtins.globals" and scope is not scope.globals and not scope.is_class:
-        return Dict(scope.cells)
+        around = scope.parent
+        while around is not None and around.is_class:
+            around = around.parent
+        inner = around is not scope.globals  # it has names of the function around it
+        return Dict(scope.cells, run.unknown("a variable of a function around") if inner else MISSING)
     cells = scope.globals.cells if function == "builtins.globals" else scope.cells
     run.heap.touch(cells)  # what is remembered of a call notes one name at a time
     known = cells is scope.globals.cells and run.program.has_all_names(cells)
@@ -566,6 +571,7 @@ def _later(run: Interpreter, node: ast.GeneratorExp, scope: Scope) -> Value:
         return iterators.END
 
     made = iterators.lazily(iterators.Lazy(whole, one, minds=isinstance(source, Iterator)))
+    made.lazy.is_generator = True
     return made
 
 
@@ -588,8 +594,12 @@ def _comprehension(
         out.extend(found)
         return bool(found)
 
-    certain = _generate(run, node.generators, 0, inner, lambda: out.append(element()), sources, given, rest)
-    if isinstance(node, ast.SetComp):
+    def add() -> None:
+        out.append(element())
+
+    is_set = isinstance(node, ast.SetComp)
+    certain = _generate(run, node.generators, 0, inner, add, sources, given, rest, orderless=is_set)
+    if is_set:
         return Set(tuple(out)) if certain and all(map(is_known, out)) else Set((), open=True)
     if certain:
         return Iterator(tuple(out)) if isinstance(node, ast.GeneratorExp) else List(tuple(out))
@@ -616,7 +626,7 @@ def _dict_comprehension(run: Interpreter, node: ast.DictComp, scope: Scope) -> V
         key = run.evaluate(node.key, inner)
         items.put(run, made, key, run.evaluate(node.value, inner))
 
-    if not _generate(run, node.generators, 0, inner, add):
+    if not _generate(run, node.generators, 0, inner, add, orderless=True):
         rest = branches.common_item(items.values(made), "which item of a dict it is")
         return Dict(made.cells, texts.one_of_many(run, rest, roots))
     return made
@@ -631,10 +641,13 @@ def _generate(
     sources: list[Value] | None = None,
     given: Value = MISSING,
     rest: Callable[[tuple[Value, ...]], bool] | None = None,
+    *,
+    orderless: bool = False,
 ) -> bool:
     """Call ``emit`` for each round of the loops of a comprehension. False if it isn't known how many there are.
 
     ``sources`` gets what the first loop goes over. ``rest`` may make all elements of the items that are left.
+    ``orderless``: it makes no difference in which order a set is gone over.
     """
     if index == len(generators):
         emit()
@@ -644,7 +657,7 @@ def _generate(
     source = run.resolve(run.evaluate(generator.iter, around)) if given is MISSING else given
     if sources is not None:
         sources.append(source)
-    found = run.items(source)
+    found = iteration.members(run, source) if orderless else run.items(source)
     certain = found is not None
     plain = certain and not generator.ifs and index + 1 == len(generators)
     for number, value in enumerate((iteration.item(run, source),) if found is None else found):
@@ -663,7 +676,7 @@ def _generate(
         run.unsure_rounds += not surely
         try:
             certain &= surely
-            certain &= _generate(run, generators, index + 1, scope, emit, rest=rest)
+            certain &= _generate(run, generators, index + 1, scope, emit, rest=rest, orderless=orderless)
         finally:
             run.unsure_rounds -= not surely
     return certain

@@ -11,7 +11,7 @@ from simpletorch.follow import branches, guards, iteration
 from simpletorch.follow.budget import LARGEST
 from simpletorch.follow.marks import purity, sparsity
 from simpletorch.follow.memory import stand_ins
-from simpletorch.follow.model import kinds, metaclasses
+from simpletorch.follow.model import kinds, metaclasses, unmodelled
 from simpletorch.follow.numbers import between, offsets, sizes
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
@@ -81,7 +81,8 @@ def can_be_key(value: Value) -> bool:
         return "members" in value.cls.metadata or (value.cls.fields is None and value.cls.find("__eq__") is None)
     if isinstance(value, Tensor):  # a number of NumPy's is equal to others of its value
         return not value.array
-    return (is_known(value) and not isinstance(value, slice)) or isinstance(value, Class | Function | Native)
+    by_identity = isinstance(value, Class | Function | Native | Iterator)
+    return by_identity or (is_known(value) and not isinstance(value, slice))
 
 
 def as_index(run: Interpreter, value: Value) -> Value:
@@ -99,12 +100,15 @@ def is_unhashable(run: Interpreter, value: Value) -> bool:
     if isinstance(value, tuple):
         return any(is_unhashable(run, v) for v in value)
     if isinstance(value, Instance):
-        kind = next((c for c in value.cls.mro if "unhashable" in c.metadata or "__hash__" in c.cells), None)
-        if kind is None:
-            return behind(value) is not value or value.cls.qualified == "collections.deque"
-        if kind.cells.get("__hash__", MISSING) is None:
-            return True
-        return kind.metadata.get("unhashable") is True and value.cls.unknown_base is None
+        for cls in value.cls.mro:
+            if "__hash__" in cls.cells:
+                return cls.cells["__hash__"] is None
+            if "unhashable" in cls.metadata:
+                return cls.metadata["unhashable"] is True and value.cls.unknown_base is None
+            real = kinds.real(cls)
+            if real not in (None, object) and "__hash__" in vars(real):
+                return vars(real)["__hash__"] is None
+        return behind(value) is not value
     if isinstance(value, slice):
         return sys.version_info < (3, 12)
     return (
@@ -198,6 +202,16 @@ def _of_class(run: Interpreter, owner: Value, index: Value) -> Value:
         if owner.metadata["members"] and owner.unknown_base is None and index not in owner.cells:
             raise Raised("KeyError", None, _LOOKUP)
         return owner.cells.get(index, run.unknown("a member of an enumeration"))
+    if isinstance(owner, Class) and owner.metadata.get("members"):
+        check_key(run, index)
+        if is_known(index):
+            raise Raised("KeyError", None, _LOOKUP)
+        guards.may_raise(run, guards.ANY)
+        return run.unknown("a member of an enumeration")
+    if isinstance(owner, Namespace):  # a library's may be an object of it
+        if owner.path is not None or owner.name in sys.stdlib_module_names:
+            raise kinds.error("TypeError")
+        guards.may_raise(run, guards.ANY)
     if isinstance(index, DType) and isinstance(owner, Class) and owner.qualified == "torch.Tensor":
         return run.program.library_class(f"torch.Tensor[{index}]")  # which makes tensors of this dtype
     if isinstance(owner, Class):
@@ -233,6 +247,7 @@ def _key(run: Interpreter, owner: Dict, index: Value) -> Value:
             run.heap.write(owner.cells, index, made)
             return made
         raise Raised("KeyError", None, _LOOKUP)
+    guards.may_raise(run, guards.ANY)
     if owner.default is not None and owner.rest is MISSING:
         put(run, owner, index, run.call(owner.default, ()))  # the item of any other key too
     return stand_ins.one_of(run, values(owner), "which item of a dict it is")
@@ -390,7 +405,22 @@ def put(run: Interpreter, owner: Value, index: Value, value: Value) -> None:
     elif behind(owner) is not owner:
         put(run, behind(owner), index, value)
     else:
-        kinds.need(run, owner, "__setitem__")
+        _need(run, owner, index, "__setitem__")
+        unmodelled.changes(run, owner)
+
+
+def _need(run: Interpreter, owner: Value, index: Value, method: str) -> None:
+    """An object without this method refuses every index, a huge one with another exception.
+
+    Raises:
+        Raised: it surely has none.
+    """
+    try:
+        kinds.need(run, owner, method)
+    except Raised:
+        if isinstance(index, int) and abs(index) > sys.maxsize:
+            raise Raised("", None, _LOOKUP[1:]) from None
+        raise
 
 
 def _of_any_key(run: Interpreter, value: Value) -> Value:
@@ -462,7 +492,7 @@ def remove(run: Interpreter, owner: Value, index: Value) -> None:
     if isinstance(owner, Dict):
         check_key(run, index)
     if isinstance(owner, Dict) and can_be_key(index):
-        if index not in owner.cells and owner.rest is MISSING:
+        if index not in owner.cells and owner.rest is MISSING and owner.kind != "Counter":
             raise Raised("KeyError", None, _LOOKUP)
         run.heap.write(owner.cells, index, MISSING)
     elif isinstance(owner, Dict):
@@ -489,7 +519,8 @@ def remove(run: Interpreter, owner: Value, index: Value) -> None:
     elif behind(owner) is not owner:
         remove(run, behind(owner), index)
     else:
-        kinds.need(run, owner, "__delitem__")
+        _need(run, owner, index, "__delitem__")
+        unmodelled.changes(run, owner)
 
 
 def as_dict(run: Interpreter, value: Value) -> Value:

@@ -35,11 +35,11 @@ __all__ = [
     "asynchronous",
     "check",
     "common_length",
-    "in_some_order",
     "item",
     "items",
     "iterator",
     "letter",
+    "members",
     "stream",
 ]
 
@@ -60,10 +60,10 @@ def items(run: Interpreter, value: Value) -> tuple[Value, ...] | None:
     if isinstance(value, Dict):
         certain = value.rest is MISSING and not any(branches.may_be_missing(run, v) for v in value.cells.values())
         return tuple(value.cells) if certain else None
-    if isinstance(value, Set):
-        members = tuple(value.cells)
-        return None if value.open else tuple(set(members)) if all(type(v) is int for v in members) else members
-    if isinstance(value, str | bytes | frozenset):
+    if isinstance(value, Set | frozenset):
+        held = members(run, value)
+        return None if held is None else _in_any_order(run, held)
+    if isinstance(value, str | bytes):
         return tuple(value) if len(value) <= _MOST_ITEMS else None
     if isinstance(value, range):
         return tuple(value) if length(value) <= _MOST_ITEMS else None
@@ -83,15 +83,29 @@ def items(run: Interpreter, value: Value) -> tuple[Value, ...] | None:
     return None
 
 
-def in_some_order(run: Interpreter, value: Value, found: tuple[Value, ...]) -> tuple[Value, ...]:
-    """The items of a collection as a list of them has them: of two texts in a set, either may be the first.
+def members(run: Interpreter, value: Value) -> tuple[Value, ...] | None:
+    """The items of a collection, for what doesn't ask in which order a set has them."""
+    held = behind(run.resolve(value))
+    if isinstance(held, Set) and _collection(value) is held:
+        return None if held.open else tuple(held.cells)
+    if isinstance(held, frozenset):
+        return tuple(held) if len(held) <= _MOST_ITEMS else None
+    known = held.cells.get(MEMBERS) if isinstance(held, List) else None
+    return known[1] if known is not None and known[0] is held.items else items(run, value)
 
-    Of more texts, and in a loop, the order of the program's text is kept.
-    """
-    if not isinstance(run.resolve(value), Set | frozenset) or len(found) != 2 or all(type(v) is int for v in found):
-        return found
-    first = run.derived("the order of a set", found, None)
-    return Choice(first, *found), Choice(first, *reversed(found))
+
+MEMBERS: Final = "what a set held"
+"""In the cells of a list that was made of a set: its items, whose order isn't known, and what they are."""
+
+
+def _in_any_order(run: Interpreter, found: tuple[Value, ...]) -> tuple[Value, ...]:
+    """The items of a set as Python goes over them: the order of its texts is another one in each process."""
+    if len(found) < 2 or all(isinstance(v, int | float) for v in found):
+        return tuple(set(found))
+    if len(found) == 2:
+        first = run.derived("the order of a set", found, None)
+        return Choice(first, *found), Choice(first, *reversed(found))
+    return tuple(branches.common_item(found, "which item of a set it is") for _ in found)
 
 
 def _collection(value: Value) -> Value:

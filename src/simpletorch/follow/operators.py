@@ -26,7 +26,9 @@ from simpletorch.follow.values import (
     Instance,
     Iterator,
     List,
+    Method,
     Namespace,
+    Native,
     Set,
     Sizes,
     Tensor,
@@ -125,10 +127,10 @@ _ERRORS: Final = (ValueError, TypeError, ZeroDivisionError, OverflowError, Memor
 
 def binary(run: Interpreter, name: str, left: Value, right: Value) -> Value:
     """``left <operator> right``."""
-    kinds = type(left), type(right)
-    if kinds in _OF_NUMBERS:  # most
+    both = type(left), type(right)
+    if both in _OF_NUMBERS:  # most
         return _of_constants(run, name, left, right)
-    if Choice in kinds:
+    if Choice in both:
         left, right = run.resolve(left), run.resolve(right)
     if isinstance(left, Choice):
         return branches.distribute(run, left, lambda v: binary(run, name, v, right))
@@ -147,8 +149,10 @@ def binary(run: Interpreter, name: str, left: Value, right: Value) -> Value:
     if isinstance(left, Instance) or isinstance(right, Instance):
         return _of_objects(run, name, left, right)
     if isinstance(left, Unknown) or isinstance(right, Unknown):
+        if run.takers:
+            _may_refuse(run, name, left, right)
         return _of_unknown(run, name, left, right)
-    if Fields in kinds and (said := no_tensors.check_several(run, name, left, right)):
+    if Fields in both and (said := no_tensors.check_several(run, name, left, right)):
         return said
     if isinstance(left, List | Set | Dict) or isinstance(right, List | Set | Dict):
         return _of_collections(run, name, left, right)
@@ -181,7 +185,7 @@ def _of_objects(run: Interpreter, name: str, left: Value, right: Value) -> Value
     same = isinstance(left, Instance) and isinstance(right, Instance) and left.cls is right.cls
     if same and name not in _COMPARISONS:
         order.pop()
-    elif isinstance(left, Instance) and isinstance(right, Instance) and left.cls in right.cls.mro:
+    elif isinstance(left, Instance) and isinstance(right, Instance) and left.cls in right.cls.mro[1:]:
         own, other = right.cls.find(mirrored), left.cls.find(mirrored)
         if own is not None and (other is None or own[0] is not other[0] or name in _COMPARISONS):
             order.reverse()
@@ -296,6 +300,15 @@ def _of_fields(run: Interpreter, name: str, left: Instance, right: Value) -> Val
     return _of_tuples(run, name, *rows)
 
 
+def _may_refuse(run: Interpreter, name: str, left: Value, right: Value) -> None:
+    """An operator of which an operand isn't known may raise; one of numbers only where it divides."""
+    if not all(branches.type_name(v) in ("int", "float", "bool") for v in (left, right)):
+        if name not in ("__eq__", "__ne__"):
+            guards.may_raise(run, guards.ANY)
+    elif name in ("__truediv__", "__floordiv__", "__mod__") and not (is_known(right) and right):
+        guards.may_raise(run, (kinds.error("ZeroDivisionError"),))
+
+
 def _of_unknown(run: Interpreter, name: str, left: Value, right: Value) -> Value:
     if name in _COMPARISONS:
         return _negated_twin(run, name, left, right)
@@ -357,21 +370,25 @@ def _as_set(run: Interpreter, value: Value) -> Value:
     """The set that the keys or items of a dict are; any other collection's items as one."""
     if isinstance(value, View) and value.kind == "values":
         return value
-    found = run.items(value) if not isinstance(value, Set | frozenset) else None
+    found = iteration.members(run, value)
     if isinstance(value, Set):
         return value
-    rows = tuple(value) if isinstance(value, frozenset) else found
-    return Set(rows) if rows is not None and all(map(is_known, rows)) else Set((), open=True)
+    return Set(found) if found is not None and all(map(is_known, found)) else Set((), open=True)
 
 
 def _of_views(run: Interpreter, name: str, left: Value, right: Value) -> Value:
     """Operators of what ``keys()`` and its like give."""
     if name in _COMPARISONS and not all(isinstance(v, View | Set | frozenset) for v in (left, right)):
-        return (
-            (left is right) is (name == "__eq__") if name in ("__eq__", "__ne__") else run.unknown(f"what {name} gives")
-        )
+        if name in ("__eq__", "__ne__"):
+            return (left is right) is (name == "__eq__")
+        if all(kinds.is_of_python(v) for v in (left, right)):
+            raise kinds.error("TypeError")
+        return unmodelled.operator(run, name)
     for side in (left, right) if name not in _COMPARISONS else ():
         iteration.check(run, side)
+        for item in iteration.members(run, side) or ():
+            if items.is_unhashable(run, item):  # which of the sides is hashed first isn't followed
+                return unmodelled.operator(run, name)
     one, other = _as_set(run, left), _as_set(run, right)
     if isinstance(one, View) or isinstance(other, View):
         if name in ("__eq__", "__ne__"):
@@ -395,7 +412,11 @@ def _of_collections(run: Interpreter, name: str, left: Value, right: Value) -> V
         return _equal_collections(run, name, left, right)
     _check_kinds(name, left, right)
     if is_tuple(left) or is_tuple(right):
-        return _of_rows(run, name, left, right)
+        if name == "__mul__":
+            kinds.need(run, right if is_tuple(left) else left, "__index__", "__rmul__")
+        if name == "__mul__" or (name in (*_COMPARISONS, "__add__") and is_tuple(left) and is_tuple(right)):
+            return _of_rows(run, name, left, right)
+        return unmodelled.operator(run, name)
     if isinstance(left, List) and isinstance(right, List) and name in _COMPARISONS:
         if left.items is not None and right.items is not None:
             return _of_tuples(run, name, left.items, right.items)
@@ -640,12 +661,16 @@ def in_place(run: Interpreter, name: str, old: Value, value: Value) -> Value:
         if known is not None and known.type.dtype != old.matrix.type.dtype:  # it may be the same object, or a new one
             found.matrix = known.of_type(TensorType(known.type.shape))
         return found
-    if isinstance(old, Instance) and (method := run.special(old, own)) is not None:
+    if isinstance(old, Instance) and old.cls.find(own) is not None:
+        method = run.special(old, own)
+        if method is None:
+            raise kinds.error("TypeError")
         answer = run.resolve(run.call(method, (value,)))
         if answer is not NotImplemented:
             return answer
     held = behind(old)
     plain = held is old or (isinstance(old, Instance) and old.cls.find(name) is None)
+    plain = plain and not isinstance(held, View) and not is_tuple(held)
     if isinstance(held, List) and name == "__add__" and plain:
         if isinstance(run.resolve(value), int | float | type(None)):
             raise Raised("TypeError", None, ("Exception", "BaseException"))
@@ -730,8 +755,13 @@ def contains(run: Interpreter, collection: Value, value: Value) -> Value:
     if own is not None:
         return as_bool(run, run.call(own, (value,)))
     collection = behind(collection)
-    if isinstance(collection, str) and kinds.is_of_python(value) and not isinstance(value, str):
+    is_text = isinstance(collection, str | bytes) and (kinds.is_of_python(value) or isinstance(value, _NO_TEXTS))
+    if isinstance(collection, str | bytes) and isinstance(value, Instance) and "members" not in value.cls.metadata:
+        kinds.need(run, value, "__index__" if isinstance(collection, bytes) else "a text's")
+    if is_text and not isinstance(value, str if isinstance(collection, str) else bytes | int):
         raise kinds.error("TypeError")
+    if isinstance(collection, str | bytes) and isinstance(value, Namespace | Class):
+        return unmodelled.operator(run, "in")
     if isinstance(collection, Class):
         iteration.check(run, collection)
     elif not isinstance(collection, Iterator | Tensor | Unknown):
@@ -740,6 +770,8 @@ def contains(run: Interpreter, collection: Value, value: Value) -> Value:
     if is_hashed and not (isinstance(collection, Set) and isinstance(value, Set)):  # it is looked up as a frozen one
         items.check_key(run, value)
     if isinstance(collection, Tensor):
+        if not isinstance(value, Tensor | Expr | int | float):
+            guards.may_raise(run, guards.ANY)
         return run.ask("Tensor.__contains__", (collection, value))
     if isinstance(collection, str) and isinstance(value, str):
         return value in collection
@@ -763,16 +795,32 @@ def contains(run: Interpreter, collection: Value, value: Value) -> Value:
     collection = iteration.asked(run, collection)
     if isinstance(collection, Iterator):
         return _in_iterator(run, collection, value)
-    found = None if isinstance(collection, Unknown) else run.items(collection)
+    found = None if isinstance(collection, Unknown) else iteration.members(run, collection)
     if found is None:
         return run.derived("in", collection, value)
-    answers = [_equal_items(run, v, value) if not isinstance(value, Tensor) else value is v for v in found]
+    if isinstance(value, Tensor):
+        return _tensor_among(run, value, found)
+    answers = [_equal_items(run, v, value) for v in found]
     if any(a is True for a in answers):
         return True
     if all(a is False for a in answers):
         return False
     open_ = [a for a in answers if a is not False]
     return open_[0] if len(open_) == 1 else run.derived("in", value, collection)
+
+
+def _tensor_among(run: Interpreter, value: Tensor, found: tuple[Value, ...]) -> Value:
+    """Whether a tensor is among items: each that may be compared with it gives a tensor, whose truth is asked."""
+    for one in map(run.resolve, found):
+        if one is value:
+            return True
+        if isinstance(one, Tensor | Unknown | Choice | Expr | int | float | Instance):
+            guards.may_raise(run, guards.OF_TENSORS)
+            return run.unknown("whether a tensor is among items", "bool")
+    return False
+
+
+_NO_TEXTS: Final = (Function, Native, Method, Iterator, Tensor)
 
 
 def _in_iterator(run: Interpreter, source: Iterator, value: Value) -> Value:
@@ -899,6 +947,8 @@ def _is_one(run: Interpreter, value: Value, cls: Value) -> bool | None:
     if (asked := abstract.asked_class(cls)) is not None:
         return abstract.is_of(run, value, asked)
     if isinstance(value, Instance):
+        if metaclasses.may_claim(cls):
+            return None
         return None if value.cls.unknown_base is not None else False
     if isinstance(value, View):
         return False

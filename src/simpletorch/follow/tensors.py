@@ -25,7 +25,9 @@ from simpletorch.follow.marks import (
 from simpletorch.follow.memory import answers
 from simpletorch.follow.memory.answers import Answer
 from simpletorch.follow.numbers import between, indexes, offsets, sizes
+from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
+    BoundNative,
     Choice,
     Class,
     Dict,
@@ -34,6 +36,9 @@ from simpletorch.follow.values import (
     Instance,
     Iterator,
     List,
+    Method,
+    Namespace,
+    Native,
     Set,
     Tensor,
     Unknown,
@@ -72,6 +77,7 @@ __all__ = [
     "first_choice",
     "from_rule",
     "holds_choice",
+    "is_odd",
     "made",
     "narrow",
     "narrow_rank",
@@ -379,7 +385,7 @@ def by_rule(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[s
     if run.takers and not isinstance(result, Report) and (_is_open(result) or _may_fail(name, args, kwargs)):
         guards.may_raise(run, guards.OF_TENSORS)
     if isinstance(result, Report):
-        found = run.report(result)
+        found = _reported(run, result, args, kwargs)
         return _as_asked(name, args, given) or found
     if result is ANYTHING and (asked := _as_asked(name, args, given)) is not None:
         return asked
@@ -502,15 +508,25 @@ def _is_open(result: Any) -> bool:
     return result is ANYTHING or (isinstance(result, TensorType) and result.shape.rank is None)
 
 
+def _reported(run: Interpreter, result: Report, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """A refusal; where torch may refuse the class of an argument first, it isn't known with which exception."""
+    try:
+        return run.report(result)
+    except Raised:
+        if any(map(is_odd, (*args, *kwargs.values()))):
+            raise Raised("", None, ("Exception", "BaseException")) from None
+        raise
+
+
 def _may_fail(name: str, args: tuple[Value, ...], kwargs: dict[str, Value]) -> bool:
     parts = _parts(name)
     if parts & _BY_CONTENT:
         return True
     if parts & _PRODUCTS and not all(a.type.dtype in (FLOAT32, INT64) for a in args if isinstance(a, Tensor)):
         return True  # not every device has them for every dtype
-    if name == "Tensor.__getitem__" and not is_known(args[1]):
+    if name == "Tensor.__getitem__" and (not is_known(args[1]) or _slices_oddly(args[1])):
         return True
-    if any(isinstance(a, _NO_OPERANDS) or (type(a) is int and abs(a) >= 1 << 63) for a in (*args, *kwargs.values())):
+    if any(map(is_odd, (*args, *kwargs.values()))):
         return True
     if name == "Tensor.__setitem__" and not isinstance(args[2], Tensor | int | float):
         return True
@@ -519,7 +535,33 @@ def _may_fail(name: str, args: tuple[Value, ...], kwargs: dict[str, Value]) -> b
     return not guards.is_sure((*args, *kwargs.values()))
 
 
-_NO_OPERANDS: Final = (Dict, Set, Instance, Iterator, Class, Function)
+def _slices_oddly(index: Value) -> bool:
+    """Whether an index has a slice of something else than numbers."""
+    parts = index if isinstance(index, tuple) else (index,)
+    bounds = [b for p in parts if isinstance(p, slice) for b in (p.start, p.stop, p.step)]
+    return not all(b is None or isinstance(b, int) for b in bounds)
+
+
+def is_odd(value: Value) -> bool:
+    """Whether torch may refuse an argument for its class, or because it is too large."""
+    return isinstance(value, _NO_OPERANDS) or value is NotImplemented or (type(value) is int and abs(value) >= 1 << 63)
+
+
+_NO_OPERANDS: Final = (
+    Dict,
+    Set,
+    Instance,
+    Iterator,
+    Class,
+    Function,
+    View,
+    range,
+    bytes,
+    Namespace,
+    Native,
+    BoundNative,
+    Method,
+)
 _DIVISIONS: Final = frozenset(
     {"__floordiv__", "__mod__", "__ifloordiv__", "__imod__", "floor_divide", "remainder", "fmod", "div"}
 )

@@ -7,6 +7,7 @@ import contextlib
 import io
 import sys
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -177,6 +178,7 @@ def _compare(source: str, path: Path, real: dict[tuple[int, str], list[Any]], ou
             say(line, f"{name} is certainly {value}, but is {values[0]}")
 
 
+@lru_cache(maxsize=1)
 def _assigned(source: str) -> set[tuple[int, str]]:
     """The lines and names at which values are recorded."""
     found = set()

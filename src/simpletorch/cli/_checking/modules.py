@@ -21,7 +21,7 @@ from simpletorch._programs import text_of
 if TYPE_CHECKING:
     from mypy.options import Options
 
-__all__ = ["Run", "exclusion", "module_of", "options_of", "runs"]
+__all__ = ["Run", "exclusion", "imported", "module_of", "options_of", "runs"]
 
 _IMPORT: Final = re.compile(
     r"^[ \t]*(?:from[ \t]+(?P<parent>[\w.]+)[ \t]+import[ \t]*(?P<names>\([^)]*\)|[^\n(]+)"
@@ -128,7 +128,7 @@ def _namespaces(files: Iterable[str]) -> dict[str, str]:
         place = os.path.abspath(os.path.dirname(file))
         around = [place, *map(str, Path(place).parents)]
         roots = around[: around.index(os.path.commonpath([place, here])) + 1]
-        for name in _imported(text_of(file) or ""):
+        for name in imported(text_of(file) or ""):
             if name.startswith("."):
                 inside = () if _has_init(place) else (place,)
                 root = os.path.dirname(place)
@@ -140,7 +140,7 @@ def _namespaces(files: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def _imported(text: str) -> Iterator[str]:
+def imported(text: str) -> Iterator[str]:
     """The dotted names of modules that a text may import; a relative import's begin with a dot."""
     for match in _IMPORT.finditer(text):
         if match["modules"]:

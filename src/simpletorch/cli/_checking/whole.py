@@ -25,7 +25,14 @@ _OF_FILE: Final = re.compile(r"(?P<file>.+?): error: (?P<message>.*)")
 _TWICE: Final = "Source file found twice under different module names"
 
 
-def check_files(files: Sequence[str], config: Config, arguments: Sequence[str], daemon: Path | None = None) -> Report:
+def check_files(
+    files: Sequence[str],
+    config: Config,
+    arguments: Sequence[str],
+    daemon: Path | None = None,
+    *,
+    skipped: Sequence[str] = (),
+) -> Report:
     """Check files with mypy.
 
     Args:
@@ -33,6 +40,7 @@ def check_files(files: Sequence[str], config: Config, arguments: Sequence[str], 
         config: what mypy is run with.
         arguments: more of mypy's.
         daemon: where a daemon of mypy's is; it does the first run, and keeps nothing of the others.
+        skipped: other files, which mypy must not read where these import them.
     """
     options = options_of([*config.arguments, *arguments]) if len(files) > 1 else None
     planned, refused = ([Run(list(files))], []) if options is None else runs(files, options)
@@ -43,7 +51,7 @@ def check_files(files: Sequence[str], config: Config, arguments: Sequence[str], 
         if number:
             gc.collect()  # the plugin collects garbage too rarely to do so between two runs
         is_daemons = number == 0 and not run.bases
-        checking = _Checking(run, config, arguments, daemon if is_daemons else None)
+        checking = _Checking(run, config, arguments, daemon if is_daemons else None, set(skipped))
         reports.append(checking.report())
         checked += len(run.files) - len(checking.broken & set(run.files))
     return replace(_joined(reports, checked), left_out=tuple(refused))
@@ -59,7 +67,7 @@ class _Checking:
     arguments: Sequence[str]
     daemon: Path | None
     broken: set[str] = field(default_factory=set)
-    """The files that are left out, as Python refuses them."""
+    """The files that are left out, as Python refuses them, or as mypy would not end."""
 
     def report(self) -> Report:
         """mypy's report on all files that it can read; a file that Python refuses is an error.
@@ -67,7 +75,7 @@ class _Checking:
         A daemon that meets such a file says no more of others, and that it has found errors.
         """
         files, said, without = list(self.run.files), list[Diagnostic](), set[str]()
-        first = report = self._run(files, self.config, self.daemon)
+        first = report = self._without(files, self.broken, self.daemon)
         while report.exit_code > 1 or (report is first and self.daemon and any(map(_is_blocker, report.diagnostics))):
             ending = _ending(report, files)
             new = {d.file for d in ending} - without
@@ -78,11 +86,17 @@ class _Checking:
             said += [d for d in ending if d.file in new and not d.message.startswith(_TWICE)]
             if not files:
                 return first
-            self.broken = {d.file for d in said}
-            with skipping(self.config, self._modules(self.broken)) as config:
-                report = self._run(files, config)
+            self.broken = self.broken | {d.file for d in said}
+            report = self._without(files, self.broken)
         code = max(report.exit_code, 1) if said else report.exit_code
         return replace(report, exit_code=code, diagnostics=(*said, *report.diagnostics))
+
+    def _without(self, files: Sequence[str], left: set[str], daemon: Path | None = None) -> Report:
+        """Run mypy so that it doesn't read some files where others import them."""
+        if not left:
+            return self._run(files, self.config, daemon)
+        with skipping(self.config, self._modules(left)) as config:
+            return self._run(files, config, daemon)
 
     def _run(self, files: Sequence[str], config: Config, daemon: Path | None = None) -> Report:
         bases = self.run.bases

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 __all__ = [
     "META",
     "READS",
+    "WITHOUT_DICT",
     "asked_first",
     "is_data",
     "named",
@@ -30,6 +31,8 @@ READS: Final = "__getattribute__"
 META: Final = "metaclass of the program"
 FROZEN: Final = "frozen"
 SLOTS: Final = "slots"
+WITHOUT_DICT: Final = ("builtins.object", "collections.deque")
+"""Python's classes whose objects have no attributes of their own, as far as they are objects here."""
 _BASES: Final = ("Exception", "BaseException")
 
 
@@ -125,7 +128,8 @@ def store(run: Interpreter, value: Instance, name: str, new: Value) -> bool:
             return True
     allowed = slots(value.cls) if name != "__class__" else None
     is_field = value.cls.metadata.get("tuple") and any(name == n for n, _ in value.cls.fields or ())
-    if (allowed is not None and name not in allowed) or is_field or value.cls.qualified == "builtins.object":
+    has_none = value.cls.qualified in WITHOUT_DICT
+    if (allowed is not None and name not in allowed) or is_field or has_none:
         raise Raised("AttributeError", None, _BASES)
     if any("__slots__" in c.cells and c.metadata.get(SLOTS) is None for c in value.cls.mro):
         guards.may_raise(run, (Raised("AttributeError", None, _BASES),))

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from simpletorch.follow import assignment, branches, guards
 from simpletorch.follow.guards import Guard
-from simpletorch.follow.model import handlers, iterators, unmodelled
+from simpletorch.follow.model import handlers, iterators, kinds, unmodelled
 from simpletorch.follow.model.iterators import END, UNSURE
 from simpletorch.follow.outcomes import Done, Raise, Raised, Return, Split
 from simpletorch.follow.scopes import Scope
 from simpletorch.follow.sources.syntax import of_node, walk
-from simpletorch.follow.values import Function, Instance, Iterator, Value
+from simpletorch.follow.values import MISSING, Function, Instance, Iterator, Value
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -28,6 +28,7 @@ _Stepping: TypeAlias = Generator[Value, Value, Done]
 _YIELDS: Final = (ast.Yield, ast.YieldFrom)
 _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _AT: Final = "(at)"
+_OVER: Final = "(over)"
 _BASES: Final = ("Exception", "BaseException")
 
 
@@ -93,11 +94,18 @@ class Steps(iterators.Lazy):
         self.run, self.function, self.scope = run, function, scope
         self.body: _Stepping | None = None
         self.at = 0  # how often it was resumed
-        self.is_over = False
         self.result: Value = run.unknown("what a generator returns")
 
     def _next(self) -> Value:
         return self.resume(None, None)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether its body has ended."""
+        return self.scope.cells.get(_OVER, False) is True
+
+    def _ends(self) -> None:
+        self.run.heap.write(self.scope.cells, _OVER, True)
 
     @property
     def has_begun(self) -> bool:
@@ -112,6 +120,8 @@ class Steps(iterators.Lazy):
         """
         run, cells = self.run, self.scope.cells
         if self.is_over:
+            if thrown is not None:
+                raise thrown
             return END
         if run.resolve(cells.get(_AT, 0)) != self.at:  # some of what it did was taken back
             return self._lost()
@@ -120,7 +130,7 @@ class Steps(iterators.Lazy):
         first = self.body is None
         if self.body is None:
             if thrown is not None:
-                self.is_over = True
+                self._ends()
                 raise thrown
             assert not isinstance(self.function.node, ast.Lambda)
             self.body = _block(run, self.function.node.body, self.scope)
@@ -138,7 +148,7 @@ class Steps(iterators.Lazy):
         except BaseException:
             if first:
                 run.heap.keep()
-            self.is_over = True
+            self._ends()
             raise
         if first:
             run.heap.keep()
@@ -165,7 +175,7 @@ class Steps(iterators.Lazy):
         try:
             return self.body.throw(thrown) if thrown is not None else self.body.send(sent)
         except StopIteration as stop:
-            self.is_over = True
+            self._ends()
             done = stop.value
             if isinstance(done, Raise):
                 raise not_stop(done.error) from None
@@ -176,13 +186,13 @@ class Steps(iterators.Lazy):
 
     def _lost(self) -> Value:
         """How far it has come isn't known: it may have done, and give, anything."""
-        self.is_over = False
+        self.run.heap.write(self.scope.cells, _OVER, MISSING)
         self.run.escape((self.function, *self._own_values()))
         self.result = self.run.unknown("what a generator returns")
         return UNSURE
 
     def _own_values(self) -> tuple[Value, ...]:
-        return tuple(value for key, value in self.scope.cells.items() if key != _AT)
+        return tuple(value for key, value in self.scope.cells.items() if key not in (_AT, _OVER))
 
     def _as_a_whole(self) -> Value:
         """Nothing of it has run: follow all of it."""
@@ -249,6 +259,10 @@ def _delegated(run: Interpreter, source: Value) -> Generator[Value, Value, Value
             found = ask(run, inner, sent, thrown)
         elif thrown is not None:
             raise thrown
+        elif sent is not None:
+            if not kinds.is_of_python(source):
+                raise _Unsure
+            raise kinds.error("AttributeError")
         else:
             found = iterators.pull(run, inner)
         if found is END:

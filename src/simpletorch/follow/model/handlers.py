@@ -24,7 +24,10 @@ Catching: TypeAlias = list[tuple[tuple[str, ...], ast.ExceptHandler]]
 def _caught_names(run: Interpreter, handler: ast.ExceptHandler, scope: Scope) -> tuple[str, ...]:
     if handler.type is None:
         return ("BaseException",)
-    found = run.evaluate(handler.type, scope)
+    try:
+        found = run.evaluate(handler.type, scope)
+    except Raised:  # it is evaluated only where something is raised
+        return ("",)
     classes_ = found if isinstance(found, tuple) else (found,)
     return tuple(c.name if isinstance(c, Class) else "" for c in map(run.resolve, classes_))
 

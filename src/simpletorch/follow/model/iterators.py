@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Final, final
 from simpletorch.follow import branches, guards
 from simpletorch.follow.budget import length
 from simpletorch.follow.guards import Guard
-from simpletorch.follow.heap import NEXT, SIZE
+from simpletorch.follow.heap import NEXT, SIZE, Cells
 from simpletorch.follow.outcomes import Raise, Raised, Return
-from simpletorch.follow.values import MISSING, PENDING, Choice, Dict, Instance, Iterator, List, Unknown, Value, View
+from simpletorch.follow.values import MISSING, PENDING, Choice, Instance, Iterator, List, Unknown, Value, View
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -23,6 +23,7 @@ __all__ = [
     "FINISHED",
     "PULLED",
     "UNSURE",
+    "Count",
     "Lazy",
     "all_at_once",
     "are_endless",
@@ -83,6 +84,26 @@ class Lazy:
     ) -> None:
         self.whole, self.one, self.minds, self.over, self.again = whole, one, minds, over, again
         self.holder: Iterator | None = None
+
+
+@final
+class Count:
+    """A number that an iterator keeps; None where the ways that met here have left different ones."""
+
+    __slots__ = ("_cells", "_run")
+
+    def __init__(self, run: Interpreter, number: int) -> None:
+        self._run, self._cells = run, Cells({"number": number})
+
+    @property
+    def value(self) -> int | None:
+        """The number as it is now."""
+        found = self._cells["number"]
+        return found if type(found) is int else None
+
+    @value.setter
+    def value(self, number: int) -> None:
+        self._run.heap.write(self._cells, "number", number)
 
 
 def lazily(lazy: Lazy) -> Iterator:
@@ -247,6 +268,8 @@ def _check_keys(run: Interpreter, value: Iterator, source: View) -> bool:
     owner = source.owner
     if owner.rest is not MISSING or any(isinstance(v, Choice) for v in owner.cells.values()):
         return False
+    if owner.kind == "OrderedDict" and len(owner.cells) != value.cells[_KEYS]:
+        return False  # behind its last key it isn't looked at
     if len(owner.cells) != value.cells[_KEYS]:
         raise Raised("RuntimeError", None, ("Exception", "BaseException"))
     return True
@@ -265,11 +288,13 @@ def by_next(run: Interpreter, source: Instance) -> Iterator:
 
 def by_index(run: Interpreter, source: Instance, otherwise: Callable[[], Value]) -> Iterator:
     """The old protocol: ``source[0]``, ``source[1]``, … until there is none."""
-    method, at = run.special(source, "__getitem__"), Dict({"next": 0})
+    method, at = run.special(source, "__getitem__"), Count(run, 0)
 
     def ask() -> Value:
-        index = at.cells["next"]
-        run.heap.write(at.cells, "next", index + 1)
+        index = at.value
+        if index is None:
+            return run.call(method, (run.unknown("an index", "int"),))
+        at.value = index + 1
         return run.call(method, (index,))
 
     return _until(run, "IndexError", ask, otherwise)

@@ -7,7 +7,9 @@ known as far as their bases are. Of everything else nothing is sure.
 from __future__ import annotations
 
 import builtins
+import sys
 from collections import Counter, OrderedDict, defaultdict, deque
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import guards
@@ -18,6 +20,7 @@ from simpletorch.follow.values import (
     Dict,
     Fields,
     Instance,
+    Iterator,
     List,
     Set,
     Sizes,
@@ -31,7 +34,18 @@ from simpletorch.shapes import Expr
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["error", "has", "has_attribute", "is_of_python", "is_plain", "need", "real", "witnesses"]
+__all__ = [
+    "check_arguments",
+    "collection_of",
+    "error",
+    "has",
+    "has_attribute",
+    "is_of_python",
+    "is_plain",
+    "need",
+    "real",
+    "witnesses",
+]
 
 
 def error(name: str) -> Raised:
@@ -52,6 +66,17 @@ class _Size(tuple[Any, ...]):
     def numel(self) -> None: ...
 
     __radd__ = numel
+
+
+_GENERATOR: Final = (_ for _ in ())
+
+
+_OF_GENERATORS: Final = ("send", "throw", "close")
+
+
+def is_generator(value: Iterator) -> bool:
+    """Whether it is what a generator function or expression gives."""
+    return getattr(value.lazy, "is_generator", False)
 
 
 _DICTS: Final[tuple[dict[Any, Any], ...]] = ({}, OrderedDict(), defaultdict(), Counter(), _StateDict())
@@ -120,6 +145,49 @@ def _is_known(run: Interpreter, cls: Class) -> bool:
     return all(c.module == run.program.main or real(c) is not None for c in cls.mro)
 
 
+_ARGUMENTS: Final = {
+    "bool": (0, 1, ()),
+    "int": (0, 2, ("base",)),
+    "float": (0, 1, ()),
+    "complex": (0, 2, ("real", "imag")),
+    "str": (0, 3, ("object", "encoding", "errors")),
+    "list": (0, 1, ()),
+    "tuple": (0, 1, ()),
+    "set": (0, 1, ()),
+    "frozenset": (0, 1, ()),
+    "dict": (0, 1, None),
+    "range": (1, 3, ()),
+    "slice": (1, 3, ()),
+    "bytes": (0, 3, ("source", "encoding", "errors")),
+    "bytearray": (0, 3, ("source", "encoding", "errors")),
+}
+"""How many arguments Python's classes take, and which by name; None for any."""
+
+
+def check_arguments(cls: Class, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> None:
+    """One of Python's classes is called.
+
+    Raises:
+        Raised: it doesn't take so many arguments, or such names.
+    """
+    least, most, named = _ARGUMENTS.get(cls.name, (0, sys.maxsize, None)) if cls.module == "builtins" else (0, 99, None)
+    if len(args) < least or len(args) > most or (named is not None and not set(kwargs) <= set(named)):
+        raise error("TypeError")
+
+
+def collection_of(cls: Class) -> Value:
+    """What an object of a subclass of Python's collections holds, None for other classes."""
+    for name, kind in (
+        ("builtins.dict", Dict),
+        ("collections.OrderedDict", Dict),
+        ("builtins.list", List),
+        ("builtins.set", Set),
+    ):
+        if cls.is_a(name):
+            return kind()
+    return None
+
+
 def is_plain(run: Interpreter, cls: Class) -> bool:
     """Whether all that a class has is known."""
     return _is_known(run, cls)
@@ -129,7 +197,7 @@ def has(run: Interpreter, value: Value, method: str) -> bool | None:
     """Whether the class of a value has a special method; None where that isn't known."""
     found = witnesses(value)
     if found:
-        there = {hasattr(type(w), method) for w in found}
+        there = {_defines(type(w), method) for w in found}
         return there.pop() if len(there) == 1 else None
     if not isinstance(value, Instance):
         return None
@@ -142,7 +210,12 @@ def has(run: Interpreter, value: Value, method: str) -> bool | None:
         return None
     if "dataclass" in value.cls.metadata and method in ("__lt__", "__le__", "__gt__", "__ge__", "__eq__"):
         return None
-    return any(hasattr(own, method) for c in value.cls.mro if (own := real(c)) is not None)
+    return any(_defines(own, method) for c in value.cls.mro if (own := real(c)) is not None)
+
+
+def _defines(cls: type, method: str) -> bool:
+    """Whether objects of one of Python's classes have a method; what a class itself has by ``type`` isn't theirs."""
+    return any(method in vars(c) for c in cls.__mro__)
 
 
 def need(run: Interpreter, value: Value, *methods: str, raises: str = "TypeError") -> None:
@@ -165,7 +238,9 @@ def need(run: Interpreter, value: Value, *methods: str, raises: str = "TypeError
 
 def has_attribute(value: Value, name: str) -> bool | None:
     """Whether a value of Python's, or an object of the program's, has an attribute; None where that isn't known."""
-    found = witnesses(value)
+    if isinstance(value, Iterator) and value.lazy is not None and not is_generator(value) and name in _OF_GENERATORS:
+        return False
+    found = (_GENERATOR,) if isinstance(value, Iterator) and is_generator(value) else witnesses(value)
     if found:
         if isinstance(value, Fields) and (name in value.names or name.startswith("n_")):
             return True

@@ -27,21 +27,30 @@ if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
 __all__ = [
+    "ABC",
     "ABSTRACT",
+    "REGISTERS",
     "begin",
     "behaves_otherwise",
     "check_bases",
     "is_abstract",
     "mark_abstract",
+    "may_claim",
     "of_type",
     "special",
     "subclassed",
 ]
 
 ABSTRACT: Final = "abstract"
+ABC: Final = "abc"
+REGISTERS: Final = "registers"
+"""In the metadata of an abstract class: that other classes may be told to be subclasses of it."""
 _MARK: Final = "__isabstractmethod__"
 _BASES: Final = ("Exception", "BaseException")
-_VALUES: Final = ("int", "float", "str", "bytes", "tuple", "complex", "frozenset", "bytearray")
+_VALUES: Final = frozenset({
+    *(f"builtins.{n}" for n in ("int", "float", "str", "bytes", "tuple", "complex", "frozenset", "bytearray")),
+    "collections.Counter", "collections.defaultdict",
+})  # fmt: skip
 """Python's classes whose objects are kept as values, without a place for a class of the program's."""
 
 
@@ -96,14 +105,11 @@ def begin(run: Interpreter, cls: Class, bases: Sequence[Value], options: Mapping
         has_abc = any(c.qualified == "abc.ABC" for c in cls.mro) or (
             isinstance(stated, Class) and stated.is_a("abc.ABCMeta")
         )
-        cls.metadata[_ABC] = has_abc or any(c.metadata.get(_ABC) for c in cls.mro)
-        cls.metadata[ABSTRACT] = cls.metadata[_ABC] and cls.unknown_base is None and _has_abstract(cls)
+        cls.metadata[ABC] = has_abc or any(c.metadata.get(ABC) for c in cls.mro)
+        cls.metadata[ABSTRACT] = cls.metadata[ABC] and cls.unknown_base is None and _has_abstract(cls)
         return value
 
     return finished
-
-
-_ABC: Final = "abc"
 
 
 def _by_metaclass(
@@ -172,6 +178,11 @@ def special(cls: Class, name: str) -> Value:
     return Method(found[0], cls) if found is not None and isinstance(found[0], Function) else None
 
 
+def may_claim(cls: Class) -> bool:
+    """Whether a class may count others as its subclasses that don't derive from it."""
+    return any(c.metadata.get(REGISTERS) or "__subclasshook__" in c.cells for c in cls.mro)
+
+
 def subclassed(run: Interpreter, cls: Class, options: Mapping[str, Value]) -> None:
     """The class is there: its descriptors, and its bases, are told."""
     descriptors.named(run, cls)
@@ -214,10 +225,7 @@ def _has_abstract(cls: Class) -> bool:
 
 
 def behaves_otherwise(cls: Class) -> str | None:
-    """The class of Python's that it derives from, if its objects are values and it says how they behave."""
-    own = [c for c in cls.mro if c.module not in ("builtins", "typing", "abc")]
-    base = next((c.name for c in cls.mro if c.module == "builtins" and c.name in _VALUES), None)
-    if base is None or not own or "members" in cls.metadata or cls.metadata.get("tuple"):
-        return None
-    says = any(isinstance(v, Function | Property | StaticMethod) for c in own for v in c.cells.values())
-    return base if says else None
+    """The class of Python's that it derives from, if objects of that are kept as values without their class."""
+    own = [c for c in cls.mro if c.module not in ("builtins", "collections", "typing", "abc")]
+    base = next((c.name for c in cls.mro if c.qualified in _VALUES), None)
+    return base if own and "members" not in cls.metadata and not cls.metadata.get("tuple") else None

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
     from simpletorch.follow.scopes import Scope
 
-__all__ = ["Table", "happens", "of_expression", "operator", "watched"]
+__all__ = ["Table", "changes", "happens", "of_expression", "operator", "watched"]
 
 K = TypeVar("K")
 W = TypeVar("W")
@@ -98,6 +98,12 @@ def operator(run: Interpreter, name: str) -> Unknown:
     """The unknown result of an operator on values without a model; it may raise."""
     guards.may_raise(run, guards.ANY)
     return run.unknown(f"what {name} gives")
+
+
+def changes(run: Interpreter, owner: Any) -> None:
+    """An object is changed in a way without a model: it may raise."""
+    guards.may_raise(run, guards.ANY)
+    run.escape((owner,))
 
 
 def _first(scope: Scope) -> Any:

@@ -15,7 +15,7 @@ from simpletorch.follow.budget import length as length_of_range
 from simpletorch.follow.heap import now
 from simpletorch.follow.libraries import NATIVES, VALUES, Work, by_name, gives, library_class, model, native
 from simpletorch.follow.marks import modules
-from simpletorch.follow.model import iterators, kinds, metaclasses
+from simpletorch.follow.model import descriptors, iterators, kinds, metaclasses
 from simpletorch.follow.numbers import between, offsets, processes, sizes
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
@@ -132,7 +132,10 @@ def _make_bool(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: di
 
 
 def _make_str(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    value = run.resolve(args[0]) if args else ""
+    value = run.resolve(args[0]) if args else kwargs.get("object", "")
+    if len(args) > 1 or kwargs:
+        known = all(map(is_known, (*args, *kwargs.values()))) and weight(value) <= LARGEST
+        return computed(run, str, args, kwargs) if known else run.unknown("a text", "str")
     if is_known(value) and not texts.is_of_torch(value) and weight(value) <= LARGEST:
         return computed(run, str, (value,), {})
     if isinstance(value, Instance) and (own := run.special(value, "__str__") or run.special(value, "__repr__")):
@@ -140,12 +143,16 @@ def _make_str(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dic
     return run.unknown("the text of a value", "str", getattr(value, "cause", "code"))
 
 
-def _sequence(run: Interpreter, args: tuple[Value, ...]) -> tuple[Value, ...] | Value:
+def _sequence(
+    run: Interpreter,
+    args: tuple[Value, ...],
+    items_of: Callable[[Interpreter, Value], tuple[Value, ...] | None] = iteration.items,
+) -> tuple[Value, ...] | Value:
     """The items of the only argument; where their number isn't known, an unknown-length list of them."""
     if not args:
         return ()
     source = iteration.check(run, args[0])
-    found = None if isinstance(source, Choice) else run.items(source)
+    found = None if isinstance(source, Choice) else items_of(run, source)
     if found is not None:
         return found
     size = between.size_of(source)
@@ -154,7 +161,12 @@ def _sequence(run: Interpreter, args: tuple[Value, ...]) -> tuple[Value, ...] | 
 
 def _make_list(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     found = _sequence(run, args)
-    return List(iteration.in_some_order(run, args[0], found) if args else found) if isinstance(found, tuple) else found
+    if not isinstance(found, tuple):
+        return found
+    made = List(found)
+    if args and isinstance(run.resolve(args[0]), Set | frozenset) and (held := iteration.members(run, args[0])):
+        made.cells[iteration.MEMBERS] = found, held
+    return made
 
 
 def _make_tuple(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
@@ -163,11 +175,11 @@ def _make_tuple(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: d
     found = _sequence(run, args)
     if isinstance(found, List):
         return as_tuple(found) if found.items is None else found.items
-    return iteration.in_some_order(run, args[0], found) if args and isinstance(found, tuple) else found
+    return found
 
 
 def _make_set(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    found = _sequence(run, args)
+    found = _sequence(run, args, iteration.members)
     for value in found if isinstance(found, tuple) else ():
         items.check_key(run, value)
     if isinstance(found, tuple) and all(map(is_known, found)):
@@ -176,7 +188,7 @@ def _make_set(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dic
 
 
 def _make_frozenset(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    found = _sequence(run, args)
+    found = _sequence(run, args, iteration.members)
     return frozenset(found) if isinstance(found, tuple) and all(map(is_known, found)) else Set((), open=True)
 
 
@@ -406,12 +418,15 @@ def _is_tensor(run: Interpreter, obj: Value, /) -> Value:
 
 @model("builtins.issubclass")
 def _issubclass(run: Interpreter, cls: Value, class_or_tuple: Value, /) -> Value:
+    if isinstance(class_or_tuple, Class) and (own := metaclasses.special(class_or_tuple, "__subclasscheck__")):
+        return operators.as_bool(run, run.call(own, (cls,)))
     options = class_or_tuple if isinstance(class_or_tuple, tuple) else (class_or_tuple,)
     if options and any(kinds.is_of_python(run.resolve(v)) for v in (cls, *options)):
         raise kinds.error("TypeError")
     if isinstance(cls, Class) and all(isinstance(o, Class) for o in options):
         found = any(operators.is_subclass(cls, o) for o in options)
-        return found if found or cls.unknown_base is None else run.unknown("what a class is derived from", "bool")
+        if found or not (cls.unknown_base is not None or any(map(metaclasses.may_claim, options))):
+            return found
     return run.unknown("what a class is derived from", "bool")
 
 
@@ -520,6 +535,8 @@ def _delattr(run: Interpreter, obj: Value, name: Value, /) -> Value:
 @model("builtins.vars")
 def _vars(run: Interpreter, owner: Value = None, /) -> Value:
     if isinstance(owner, Instance):
+        if descriptors.slots(owner.cls) is not None or owner.cls.qualified in descriptors.WITHOUT_DICT:
+            raise kinds.error("TypeError")
         if owner.cls.native is not None or owner.cls.metadata.get("tuple") or not kinds.is_plain(run, owner.cls):
             guards.may_raise(run, guards.ANY)
         return attributes.attributes_of(run, owner)
@@ -534,19 +551,46 @@ def _iter(run: Interpreter, source: Value, sentinel: Value = MISSING, /) -> Valu
         iteration.check(run, source)
     else:
         kinds.need(run, source, "__call__")
+    if sentinel is not MISSING:
+        return _until_sentinel(run, source, sentinel)
     if isinstance(source, Iterator):  # of a range it is known how long it is, but not of what is left of it
         return Iterator(None, source.cells["item"]) if SIZE in source.cells else source
     if isinstance(source, Instance) and source.cls.find("__iter__") is not None:
         found = run.resolve(run.call(run.attribute(source, "__iter__"), ()))
         return found if isinstance(found, Iterator | Instance) else _iter(run, found)
-    if sentinel is not MISSING:
-        return _until_sentinel(run, source, sentinel)
     if isinstance(source, Dict):
         source = run.resolve(run.call(BoundNative("keys", source), ()))
     if isinstance(source, List) and source.items is not None:
         return iterators.alive(source)
     found = run.items(source)
+    if isinstance(source, Set) and found is not None:
+        return _over_set(run, source, found)
     return Iterator(None, iteration.item(run, source)) if found is None else Iterator(found)
+
+
+def _over_set(run: Interpreter, source: Set, found: tuple[Value, ...], first: int = 0) -> Iterator:
+    """``iter`` of a set: it refuses one that has changed meanwhile."""
+    at, size = iterators.Count(run, first), len(source.cells)
+
+    def one() -> Value:
+        number = at.value
+        if number is None or source.open:
+            return iterators.UNSURE
+        if len(source.cells) != size:
+            raise kinds.error("RuntimeError")
+        if number >= len(found):
+            return iterators.END
+        at.value = number + 1
+        return found[number]
+
+    def whole() -> Value:
+        number = at.value
+        return Iterator(None, run.unknown("an item of a set")) if number is None else Iterator(found[number:])
+
+    def again(given: int) -> Value:
+        return _over_set(run, source, found, given)
+
+    return iterators.lazily(iterators.Lazy(whole, one, minds=True, again=again))
 
 
 def _until_sentinel(run: Interpreter, function: Value, last: Value) -> Value:
@@ -563,7 +607,12 @@ def _until_sentinel(run: Interpreter, function: Value, last: Value) -> Value:
         return Iterator(None, found)
 
     known = isinstance(function, Function | Method | BoundNative | Native | Class) and is_known(run.resolve(last))
-    return iterators.lazily(iterators.Lazy(whole, one, minds=True)) if known else Iterator(None, run.call(function, ()))
+    if known:
+        return iterators.lazily(iterators.Lazy(whole, one, minds=True))
+    try:
+        return Iterator(None, run.call(function, ()))
+    except Raised:  # it isn't called before somebody asks
+        return Iterator(None, run.unknown("an item of an iterator"))
 
 
 @model("builtins.next")
@@ -690,14 +739,13 @@ def _enumerate(run: Interpreter, iterable: Value, start: Value = 0) -> Value:
 
 
 def _numbered(run: Interpreter, start: int, sources: tuple[Value, ...], first: int = 0) -> Value:
-    number = Dict({"next": start + first})
+    number = iterators.Count(run, start + first)
 
     def one(asked: list[Value]) -> Value:
-        row = _row(run, asked)
-        if not isinstance(row, tuple):
-            return row
-        at = number.cells["next"]
-        run.heap.write(number.cells, "next", at + 1)
+        at, row = number.value, _row(run, asked)
+        if at is None or not isinstance(row, tuple):
+            return iterators.UNSURE if at is None else row
+        number.value = at + 1
         return (at, *row)
 
     def whole(given: tuple[Value, ...]) -> Value:
@@ -782,21 +830,21 @@ def _reversed(run: Interpreter, sequence: Value, /) -> Value:
 
 def _backwards(run: Interpreter, source: List, last: int) -> Iterator:
     """``reversed`` of a list, which may change, from an item on."""
-    left = Dict({"at": last})
+    left = iterators.Count(run, last)
 
     def one() -> Value:
-        at, items_ = left.cells["at"], source.items
-        if items_ is None:
+        at, items_ = left.value, source.items
+        if items_ is None or at is None:
             return iterators.UNSURE
         if not 0 <= at < len(items_):
             return iterators.END
-        run.heap.write(left.cells, "at", at - 1)
+        left.value = at - 1
         return items_[at]
 
     def whole() -> Value:
-        if source.items is None:
-            return Iterator(None, source.item)
-        at = left.cells["at"]
+        at = left.value
+        if source.items is None or at is None:
+            return Iterator(None, iteration.item(run, source))
         return Iterator(tuple(reversed(source.items[: at + 1])) if at < len(source.items) else ())
 
     def again(given: int) -> Value:
@@ -807,7 +855,7 @@ def _backwards(run: Interpreter, source: List, last: int) -> Iterator:
 
 @model("builtins.sorted")
 def _sorted(run: Interpreter, iterable: Value, /, *, key: Value = None, reverse: Value = False) -> Value:
-    found = run.items(iteration.check(run, iterable))
+    found = iteration.members(run, iteration.check(run, iterable))
     if found is None:
         return List(None, iteration.item(run, iterable))
     return List(in_order(run, found, {"key": key, "reverse": reverse}))
@@ -833,6 +881,8 @@ def _in_known_order(run: Interpreter, found: tuple[Value, ...], kwargs: dict[str
     key = run.resolve(kwargs.get("key"))
     keys = [_path_parts(v) for v in found] if key is None else [run.resolve(run.call(key, (v,))) for v in found]
     if not all(map(is_known, keys)):
+        if len(keys) > 1 and not all(branches.type_name(k) for k in keys):
+            guards.may_raise(run, guards.ANY)
         return None
     reverse = run.resolve(kwargs.get("reverse", False)) is True
     order = computed(run, sorted, (range(len(found)),), {"key": keys.__getitem__, "reverse": reverse})
@@ -840,7 +890,9 @@ def _in_known_order(run: Interpreter, found: tuple[Value, ...], kwargs: dict[str
 
 
 def _extreme(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    found = args if len(args) > 1 else run.items(iteration.check(run, args[0]))
+    if not args or not kwargs.keys() <= {"key", "default"} or (len(args) > 1 and "default" in kwargs):
+        raise kinds.error("TypeError")
+    found = args if len(args) > 1 else iteration.members(run, iteration.check(run, args[0]))
     if found is None:
         one = iteration.item(run, args[0])
         return run.unknown(f"the {name} of a list", branches.type_name(one), getattr(one, "cause", "data"))
@@ -892,7 +944,7 @@ def _sum(run: Interpreter, iterable: Value, /, start: Value = 0) -> Value:
             out, taken = run.operate("__add__", out, one), taken + 1
         run.escape((source,))
         return run.unknown("a sum")
-    found = run.items(source)
+    found = iteration.members(run, source)
     if found is None:
         one = iteration.item(run, iterable)
         return (
@@ -1011,7 +1063,7 @@ def _quantified(run: Interpreter, source: Value, wanted: bool) -> Value:
         if not isinstance(answer, bool):
             run.items(source)
             return run.unknown("whether any or all of what isn't known holds", "bool")
-    found = run.items(source)
+    found = iteration.members(run, source)
     if found is None:
         return run.unknown("whether any or all of what isn't known holds", "bool")
     answers = [branches.truth(run, v) for v in found]

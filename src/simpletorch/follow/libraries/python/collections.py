@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from keyword import iskeyword
 from typing import TYPE_CHECKING, Any, Final
 
@@ -89,12 +90,12 @@ def _chain_map(run: Interpreter, *maps: Value) -> Value:
 
 
 def _make_deque(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    found = run.items(iteration.check(run, args[0])) if args else ()
     most = run.resolve(args[1] if len(args) > 1 else kwargs.get("maxlen"))
     if most is not None:
         kinds.need(run, most, "__index__")
-    if isinstance(most, int) and most < 0:
-        raise Raised("ValueError", None, ("Exception", "BaseException"))
+    if isinstance(most, int) and not 0 <= most <= sys.maxsize:
+        raise kinds.error("ValueError" if most < 0 and -most <= sys.maxsize else "OverflowError")
+    found = run.items(iteration.check(run, args[0])) if args else ()
     made = Instance(cls)
     made.cells["maxlen"] = most
     if found is None:
@@ -185,6 +186,7 @@ library_class(
         "__len__": lambda run, args, kwargs: run.call(run.program.builtin(run, "len"), (_held(run, args[0]),)),
         "__getitem__": lambda run, args, kwargs: items.get(run, _held(run, args[0]), args[1]),
         "__setitem__": lambda run, args, kwargs: items.put(run, _held(run, args[0]), args[1], args[2]),
+        "__delitem__": lambda run, args, kwargs: items.remove(run, _held(run, args[0]), args[1]),
         **{name: _of_held(name) for name in ("pop", "clear", "count", "index", "remove", "reverse", "insert")},
     },
 )

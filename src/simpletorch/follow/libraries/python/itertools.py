@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from simpletorch.follow import branches, iteration
 from simpletorch.follow.libraries import Work, model, native
 from simpletorch.follow.model import iterators, kinds
-from simpletorch.follow.values import NEXT, Dict, Iterator, List, Value
+from simpletorch.follow.values import NEXT, Iterator, List, Value
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -43,17 +43,17 @@ def _chain(run: Interpreter, *iterables: Value) -> Value:
     if not all(iterators.is_simple(run, s) for s in sources):
         return _chain_whole(run, iterables, _rows(run, iterables))
     asked: list[Value] = []
-    at = Dict({"number": 0})
+    at = iterators.Count(run, 0)
 
     def one() -> Value:
-        while (number := at.cells["number"]) < len(sources):
+        while (number := at.value) is not None and number < len(sources):
             if number == len(asked):
                 asked.append(iterators.over(run, sources[number]))
             found = iterators.pull(run, asked[number])
             if found is not iterators.END:
                 return found
-            run.heap.write(at.cells, "number", number + 1)
-        return iterators.END
+            at.value = number + 1
+        return iterators.UNSURE if number is None else iterators.END
 
     lengths: list[int] = []  # as they were when all items were taken
 
@@ -112,15 +112,15 @@ def _islice(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value])
     source, *bounds = map(run.resolve, args)
     for bound in (b for b in bounds if b is not None):
         kinds.need(run, bound, "__index__", raises="ValueError")
-    source = iteration.asked(run, iteration.check(run, source))
     if any(isinstance(b, int) and not 0 <= b <= sys.maxsize for b in bounds) or (len(bounds) == 3 and bounds[2] == 0):
         raise kinds.error("ValueError")
+    source = iteration.asked(run, iteration.check(run, source))
     if isinstance(source, List) and source.items is not None and all(b is None or isinstance(b, int) for b in bounds):
         return _sliced_list(run, source, (0, *bounds, 1) if len(bounds) == 1 else (*bounds, 1)[:3], 0)
     if iterators.can_pull(source) and all(b is None or isinstance(b, int) for b in bounds):
         start, stop, step = (0, bounds[0], 1) if len(bounds) == 1 else (*bounds, None)[:3]
         if isinstance(stop, int) and stop <= _MOST:
-            return _sliced(run, source, range(start or 0, stop, step or 1))
+            return _sliced(run, source, start or 0, stop, step or 1)
     left = source.items if isinstance(source, Iterator) else run.items(source)
     if left is None or not all(b is None or isinstance(b, int) for b in bounds):
         return Iterator(None, _each(run, source))
@@ -134,20 +134,24 @@ def _islice(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value])
 def _sliced_list(run: Interpreter, source: List, bounds: tuple[Any, ...], given: int) -> Value:
     """The same of a list, which may change meanwhile."""
     start, stop, step = bounds[0] or 0, sys.maxsize if bounds[1] is None else bounds[1], bounds[2] or 1
-    number = Dict({"next": start + given * step})
+    number = iterators.Count(run, start + given * step)
 
     def one() -> Value:
-        at, held = number.cells["next"], source.items
-        if held is None:
+        at, held = number.value, source.items
+        if held is None or at is None:
             return iterators.UNSURE
         if at >= min(stop, len(held)):
             return iterators.END
-        run.heap.write(number.cells, "next", at + step)
+        number.value = at + step
         return held[at]
 
     def whole() -> Value:
-        held, at = source.items, number.cells["next"]
-        return Iterator(None, source.item) if held is None else Iterator(held[at : min(stop, len(held)) : step])
+        held, at = source.items, number.value
+        return (
+            Iterator(None, _each(run, source))
+            if held is None or at is None
+            else Iterator(held[at : min(stop, len(held)) : step])
+        )
 
     def again(given: int) -> Value:
         return _sliced_list(run, source, bounds, given)
@@ -155,18 +159,34 @@ def _sliced_list(run: Interpreter, source: List, bounds: tuple[Any, ...], given:
     return iterators.lazily(iterators.Lazy(whole, one, over=(source,), again=again))
 
 
-def _sliced(run: Interpreter, source: Iterator, wanted: range) -> Iterator:
-    """The items with these numbers; those before them are gone."""
-    found: list[Value] = []
-    for number in range(wanted.stop):
-        one = iterators.pull(run, source)
-        if one is iterators.END:
-            break
-        if one is iterators.UNSURE:
-            return Iterator(None, _each(run, source))
-        if number in wanted:
-            found.append(one)
-    return Iterator(tuple(found))
+def _sliced(run: Interpreter, source: Iterator, start: int, stop: int, step: int) -> Iterator:
+    """The same of an iterator; what it skips and gives is gone."""
+    taken, wanted = iterators.Count(run, 0), iterators.Count(run, start)
+
+    def one() -> Value:
+        while True:
+            done, number = taken.value, wanted.value
+            if done is None or number is None:
+                return iterators.UNSURE
+            if done >= stop:
+                return iterators.END
+            found = iterators.pull(run, source)
+            if found is iterators.END or found is iterators.UNSURE:
+                return found
+            taken.value = done + 1
+            if done == number:
+                wanted.value = number + step
+                return found
+
+    def whole() -> Value:
+        found: list[Value] = []
+        while (item := one()) is not iterators.END:
+            if item is iterators.UNSURE:
+                return Iterator(None, _each(run, source))
+            found.append(item)
+        return Iterator(tuple(found))
+
+    return iterators.lazily(iterators.Lazy(whole, one, minds=True))
 
 
 @model("itertools.cycle")

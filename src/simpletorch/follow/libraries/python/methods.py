@@ -15,7 +15,20 @@ from simpletorch.follow.model import generators, iterators, kinds
 from simpletorch.follow.model.handlers import exception_of
 from simpletorch.follow.numbers import offsets, processes
 from simpletorch.follow.outcomes import Raised
-from simpletorch.follow.values import MISSING, SIZE, Dict, Fields, Iterator, List, Set, Sizes, Value, View, is_known
+from simpletorch.follow.values import (
+    MISSING,
+    SIZE,
+    Dict,
+    Fields,
+    Iterator,
+    List,
+    Set,
+    Sizes,
+    Value,
+    View,
+    behind,
+    is_known,
+)
 from simpletorch.shapes import Expr
 
 if TYPE_CHECKING:
@@ -35,9 +48,10 @@ def _spread(run: Interpreter, value: Value) -> Value:
 
 def _plain(kind: type, name: str) -> Work:
     function = getattr(kind, name)
+    spreads = kind is frozenset or name in ("join", "from_bytes")
 
     def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-        args = tuple(_spread(run, a) for a in map(run.resolve, args))
+        args = tuple(_spread(run, a) if spreads else a for a in map(run.resolve, args))
         long = kind in (str, bytes) and (is_too_much(args) or (name == "format" and formats_too_much(str(args[0]))))
         given = (*args, *kwargs.values())
         if not long and all(map(is_known, given)) and not (name == "format" and any(map(texts.is_of_torch, given))):
@@ -174,8 +188,8 @@ def _clear(run: Interpreter, self: Value, /) -> Value:
 
 @method(List, "sort")
 def _sort(run: Interpreter, self: Value, /, *, key: Value = None, reverse: Value = False) -> Value:
-    if self.items is not None:
-        run.heap.write(self.cells, "items", in_order(run, self.items, {"key": key, "reverse": reverse}))
+    if (found := iteration.members(run, self)) is not None:
+        run.heap.write(self.cells, "items", in_order(run, found, {"key": key, "reverse": reverse}))
     return None
 
 
@@ -389,7 +403,7 @@ def count_items(run: Interpreter, counter: Dict, source: Value) -> None:
     if source is None:
         return
     iteration.check(run, source)
-    found = run.items(source)
+    found = iteration.members(run, source)
     if found is not None and all(map(is_known, found)) and counter.rest is MISSING:
         for value in found:
             run.heap.write(counter.cells, value, run.operate("__add__", counter.cells.get(value, 0), 1))
@@ -414,7 +428,7 @@ def _add(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) ->
 
 def _discard(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     value = run.resolve(args[1])
-    if not isinstance(value, Set):  # which is looked up as a frozen one
+    if not isinstance(behind(value), Set):  # which is looked up as a frozen one
         items.check_key(run, value)
     if is_known(value):
         run.heap.write(args[0].cells, value, MISSING)
@@ -441,7 +455,7 @@ def _clear_set(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Valu
 
 def _combined(name: str) -> Work:
     def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-        rows = [run.items(a) for a in args]
+        rows = [iteration.members(run, a) for a in args]
         if any(r is None or not all(map(is_known, r)) for r in rows):
             if name == "update":
                 run.heap.write(args[0].state, "open", True)
@@ -519,7 +533,7 @@ def _answered(run: Interpreter, owner: Iterator, found: Value) -> Value:
 @method(Iterator, "throw", "athrow")
 def _throw(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     owner = args[0]
-    if isinstance(owner.lazy, generators.Steps) and owner.cells["items"] == ():  # it has ended
+    if owner.cells["items"] == () and owner.lazy is not None:  # it has ended
         raise exception_of(run, args[1])
     found = generators.ask(run, owner, None, exception_of(run, args[1]))
     if found is iterators.UNSURE:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from simpletorch.follow import branches, files, iteration, layers, tensors
+from simpletorch.follow import branches, files, guards, iteration, layers, tensors
 from simpletorch.follow.libraries import ALIASES, VALUES, jax, library_class, method, model, native
 from simpletorch.follow.marks import devices, gradients, layout, no_tensors, origins, purity, seeds, sparsity, updates
 from simpletorch.follow.numbers import indexes, offsets, sizes
@@ -235,6 +235,8 @@ def _as_tensor(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Valu
 def _tensor(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     value = args[0] if args else kwargs.get("data")
     dtype = run.resolve(kwargs.get("dtype", args[1] if len(args) > 1 else None))
+    if run.takers and any(map(tensors.is_odd, (value, *(run.items(value) or () if isinstance(value, List) else ())))):
+        guards.may_raise(run, guards.ANY)
     made = from_data(run, value)
     if dtype is not None:
         named = tensors.to_rule(dtype)

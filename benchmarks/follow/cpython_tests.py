@@ -1,0 +1,256 @@
+"""CPython's own tests, followed as programs: what they assert, and what is known of it, must agree.
+
+    python benchmarks/follow/cpython_tests.py                    # the files below, of this interpreter
+    python benchmarks/follow/cpython_tests.py test_dict test_set
+
+Each test case is a program: the module, with assertions as assignments (``holds_7 = 1 if a == b else 2``, and ``try``
+for `assertRaises`), and calls of its tests. It is executed and followed. A claim that isn't true is wrong, and so are a
+mistake told of what runs and an end that isn't there. Exit status 1 if anything is.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import test
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "follow" / "python"))
+
+__all__ = ["programs"]
+
+NAMES = [
+    *("abstract_numbers", "augassign", "baseexception", "binop", "bisect", "bool", "builtin", "call"),
+    *("class", "collections", "compare", "complex", "contains", "contextlib", "copy", "dataclasses"),
+    *("decorators", "defaultdict", "deque", "descr", "dict", "dictcomps", "dictviews", "dynamic"),
+    *("enum", "enumerate", "except_star", "exception_group", "exception_variations", "exceptions", "extcall", "float"),
+    *("format", "fractions", "fstring", "funcattrs", "functools", "future", "generator_stop", "generators"),
+    *("genericalias", "genericclass", "genexps", "global", "grammar", "hash", "heapq", "index"),
+    *("int", "int_literal", "isinstance", "iter", "iterlen", "itertools", "keywordonlyarg", "list"),
+    *("listcomps", "long", "longexp", "math", "metaclass", "named_expressions", "numeric_tower", "operator"),
+    *("ordered_dict", "patma", "positional_only_arg", "pow", "print", "property", "raise", "range"),
+    *("reprlib", "richcmp", "scope", "set", "setcomps", "slice", "sort", "string"),
+    *("string_literals", "subclassinit", "super", "syntax", "textwrap", "tuple", "typechecks", "types"),
+    *("unary", "unpack", "unpack_ex", "userdict", "userlist", "userstring", "with", "yield_from"),
+]
+_SHOWN = 6  # of what is wrong in one test case
+_SECONDS = 100  # of CPU, for one file
+_MEMORY = 6 << 30
+_OF_A_LOOP = re.compile(r"\d+: (async )?for .*: said is|\d+: for .*, said is")
+"""What is said of the target of a long loop: not of each round, as the others are like those."""
+_COMPARED: dict[str, type[ast.cmpop]] = {
+    "assertEqual": ast.Eq, "assertEquals": ast.Eq, "assertNotEqual": ast.NotEq, "assertIs": ast.Is,
+    "assertIsNot": ast.IsNot, "assertIn": ast.In, "assertNotIn": ast.NotIn, "assertLess": ast.Lt,
+    "assertLessEqual": ast.LtE, "assertGreater": ast.Gt, "assertGreaterEqual": ast.GtE, "assertListEqual": ast.Eq,
+    "assertTupleEqual": ast.Eq, "assertDictEqual": ast.Eq, "assertSetEqual": ast.Eq, "assertSequenceEqual": ast.Eq,
+    "assertMultiLineEqual": ast.Eq,
+}  # fmt: skip
+_RAISING = ("assertRaises", "assertRaisesRegex")
+_BASE = """
+class _Case_:
+    def setUp(self): pass
+    def tearDown(self): pass
+    def fail(self, msg=None): raise AssertionError(msg)
+    def assertEqual(self, first, second, msg=None):
+        if not first == second: raise AssertionError(msg)
+    def assertTrue(self, expr, msg=None):
+        if not expr: raise AssertionError(msg)
+    def assertFalse(self, expr, msg=None):
+        if expr: raise AssertionError(msg)
+    def assertIs(self, first, second, msg=None):
+        if first is not second: raise AssertionError(msg)
+    def assertIn(self, first, second, msg=None):
+        if first not in second: raise AssertionError(msg)
+    def assertIsInstance(self, first, second, msg=None):
+        if not isinstance(first, second): raise AssertionError(msg)
+    def assertRaises(self, expected, function, *args, **kwargs):
+        try:
+            function(*args, **kwargs)
+        except expected:
+            return
+        raise AssertionError(expected)
+    def _run_(self, name):
+        self.setUp()
+        try:
+            getattr(self, name)()
+        finally:
+            self.tearDown()
+"""
+
+
+class _Assertions(ast.NodeTransformer):
+    """Assertions become assignments."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def _name(self) -> str:
+        self.count += 1
+        return f"holds_{self.count}"
+
+    def _assigned(self, name: str, test: ast.expr) -> ast.stmt:
+        return ast.Assign([ast.Name(name, ast.Store())], ast.IfExp(test, ast.Constant(1), ast.Constant(2)))
+
+    def _raising(self, kind: ast.expr, body: list[ast.stmt]) -> ast.stmt:
+        name = self._name()
+        tells = [self._assigned(name, ast.Constant(value)) for value in (True, False)]
+        return ast.Try(body, [ast.ExceptHandler(kind, None, [tells[0]])], [tells[1]], [])
+
+    def visit_Expr(self, node: ast.Expr) -> Any:
+        self.generic_visit(node)
+        match node.value:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=method), args=args, keywords=[]):
+                made = self._of(method, args)
+                return node if made is None else made
+        return node
+
+    def _of(self, method: str, args: list[ast.expr]) -> ast.stmt | None:
+        if any(isinstance(a, ast.Starred) for a in args[:2]):
+            return None
+        match method, args:
+            case ("assertRaises", [kind, function, *rest]):
+                return self._raising(kind, [ast.Expr(ast.Call(function, rest, []))])
+            case ("assertTrue", [one, *_]):
+                return self._assigned(self._name(), one)
+            case ("assertFalse", [one, *_]):
+                return self._assigned(self._name(), ast.UnaryOp(ast.Not(), one))
+            case ("assertIsNone", [one, *_]):
+                return self._assigned(self._name(), ast.Compare(one, [ast.Is()], [ast.Constant(None)]))
+            case ("assertIsNotNone", [one, *_]):
+                return self._assigned(self._name(), ast.Compare(one, [ast.IsNot()], [ast.Constant(None)]))
+            case ("assertIsInstance", [one, kind, *_]):
+                return self._assigned(self._name(), ast.Call(ast.Name("isinstance", ast.Load()), [one, kind], []))
+            case (_, [one, other, *_]) if method in _COMPARED:
+                return self._assigned(self._name(), ast.Compare(one, [_COMPARED[method]()], [other]))
+        return None
+
+    def visit_With(self, node: ast.With) -> Any:
+        self.generic_visit(node)
+        match node.items:
+            case [ast.withitem(ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=method), args=args), name)]:
+                if method == "subTest":
+                    return node.body
+                if method in _RAISING and args and name is None:
+                    return self._raising(args[0], node.body)
+        return node
+
+
+def programs(source: str) -> Iterator[tuple[str, str]]:
+    """The test cases of a module: the name of each, and a program."""
+    names = [n.name for n in ast.parse(source).body if isinstance(n, ast.ClassDef) and _tests(n)]
+    for name in names:
+        tree = ast.parse(source)
+        body = [n for n in tree.body if not _is_main(n)]
+        classes = {n.name: n for n in body if isinstance(n, ast.ClassDef)}
+        case = classes[name]
+        for one in classes.values():
+            one.bases = [ast.Name("_Case_", ast.Load()) if _is_case(b) else b for b in one.bases]
+            if _tests(one):
+                one.decorator_list = []
+        for one in _tests(case):
+            one.decorator_list = []
+        kept = _bases(case, classes)
+        body = [n for n in body if not isinstance(n, ast.ClassDef) or not _tests(n) or n.name in kept]
+        first = next((i for i, n in enumerate(body) if not _is_head(n)), 0)
+        calls = [f"try:\n    {name}()._run_({t.name!r})\nexcept BaseException:\n    pass" for t in _tests(case)]
+        parts = [*body[:first], *ast.parse(_BASE).body, *body[first:], *ast.parse("\n".join(calls)).body]
+        made = _Assertions().visit(ast.Module(parts, []))
+        yield name, ast.unparse(ast.fix_missing_locations(made))
+
+
+def _tests(case: ast.ClassDef) -> list[ast.FunctionDef]:
+    return [n for n in case.body if isinstance(n, ast.FunctionDef) and n.name.startswith("test")]
+
+
+def _bases(case: ast.ClassDef, classes: dict[str, ast.ClassDef]) -> set[str]:
+    """The classes of the module that a class derives from, with itself."""
+    found, todo = set[str](), [case.name]
+    while todo:
+        name = todo.pop()
+        if name in classes and name not in found:
+            found.add(name)
+            todo += [n.id for b in classes[name].bases for n in ast.walk(b) if isinstance(n, ast.Name)]
+    return found
+
+
+def _is_case(base: ast.expr) -> bool:
+    return ast.unparse(base) in ("unittest.TestCase", "TestCase")
+
+
+def _is_head(node: ast.stmt) -> bool:
+    text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    return text or isinstance(node, ast.Import | ast.ImportFrom)
+
+
+def _is_main(node: ast.stmt) -> bool:
+    if isinstance(node, ast.FunctionDef):
+        return node.name in ("load_tests", "test_main", "setUpModule", "tearDownModule")
+    return isinstance(node, ast.If) and "__main__" in ast.unparse(node.test)
+
+
+def _one(file: Path) -> dict[str, Any]:
+    """The counts of one file, and what is wrong."""
+    from executed import compared
+
+    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+    resource.setrlimit(resource.RLIMIT_CPU, (_SECONDS, _SECONDS))
+    claims = known = count = 0
+    wrong: list[str] = []
+    ended = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for name, source in programs(file.read_text()):
+            found = compared(source, Path(folder) / "program.py", known_names=False)
+            claims, known = claims + found.claims, known + found.known
+            said = found.wrong
+            if "the budget is used up" in said or found.raises:
+                ended += 1
+                said = [w for w in said if "said is nothing" not in w and "the budget" not in w]
+            said = [w for w in said if not _OF_A_LOOP.match(w)]
+            count += len(said)
+            more = [f"and {len(said) - _SHOWN} more"] if len(said) > _SHOWN else []
+            wrong += [f"{file.name}, {name}: {w}" for w in [*said[:_SHOWN], *more]]
+    return {"claims": claims, "known": known, "count": count, "wrong": wrong, "ended": ended}
+
+
+def main(names: list[str]) -> int:
+    """Follow these files, each in a process of its own; gives the exit status."""
+    folder = Path(test.__file__).parent
+    total = {"claims": 0, "known": 0, "wrong": 0, "files": 0}
+    begun = time.monotonic()
+    for name in names:
+        file = folder / f"test_{name}.py"
+        if not file.is_file():
+            continue
+        try:
+            done = subprocess.run(
+                [sys.executable, __file__, "--one", str(file)], capture_output=True, text=True, check=False
+            )
+            found = json.loads(done.stdout.splitlines()[-1])
+        except (ValueError, IndexError):
+            print(f"{file.name}: not done: {done.returncode}, {done.stderr.strip().splitlines()[-1:]}", flush=True)
+            continue
+        for line in found["wrong"]:
+            print(line, flush=True)
+        total["files"] += 1
+        for key in ("claims", "known"):
+            total[key] += found[key]
+        total["wrong"] += found["count"]
+        print(f"{file.name}: {found['claims']} values, {found['known']} known, {found['count']} wrong", flush=True)
+    print(f"{total}; {time.monotonic() - begun:.0f} s")
+    return 1 if total["wrong"] else 0
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--one"]:
+        print("\n" + json.dumps(_one(Path(sys.argv[2]))))
+    else:
+        sys.exit(main([n.removeprefix("test_") for n in sys.argv[1:]] or NAMES))
