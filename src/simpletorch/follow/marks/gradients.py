@@ -33,6 +33,8 @@ from simpletorch.follow.values import (
     is_among,
 )
 from simpletorch.rules import CannotTell, ModuleRule, TensorType, parameters
+from simpletorch.rules.core.cards import FIRST, NEVER, SOME, WRITES, Card
+from simpletorch.rules.core.registry import card_of
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -68,34 +70,9 @@ MODE: Final = "grad"
 HAS_GRAD: Final = "(has a gradient)"  # in the cells of a tensor: it was set by hand, or is kept of what is no leaf
 FROZEN: Final = "some parameters"  # in the modes: parameters were changed of which it isn't known which they are
 
-_NEVER: Final = frozenset({"detach", "empty_like", "full_like", "ones_like", "rand_like", "randint_like", "randn_like",
-                           "zeros_like", "new_empty", "new_empty_strided", "new_full", "new_ones", "new_zeros",
-                           "new_tensor"})  # fmt: skip
-"""What has no gradient, whatever its operands have."""
-_NOT_ALWAYS: Final = frozenset({"histc", "histogram", "histogramdd", "linspace", "logspace", "lstsq", "lu", "lu_unpack",
-                                "lu_factor", "native_batch_norm", "native_layer_norm", "native_group_norm", "to_sparse",
-                                "from_dlpack", "unique", "unique_consecutive", "airy_ai"})  # fmt: skip
-"""Operations (with the special functions in `_SPECIAL`) of whose float results not all have a gradient."""
-_SPECIAL: Final = ("bessel_", "modified_bessel_", "scaled_modified_", "spherical_", "chebyshev_", "hermite_",
-                   "laguerre_", "legendre_", "shifted_chebyshev_")  # fmt: skip
-_SHARES: Final = frozenset({
-    "H", "T", "mH", "mT", "real", "imag", "__getitem__", "__pos__", "adjoint", "as_strided", "as_tensor", "atleast_1d",
-    "atleast_2d", "atleast_3d", "alpha_dropout", "bfloat16", "broadcast_tensors", "broadcast_to", "cartesian_prod",
-    "cdouble", "cfloat", "chalf", "chunk", "coalesce", "conj", "conj_physical", "contiguous", "cpu", "cuda", "diagonal",
-    "double", "dropout", "dropout1d", "dropout2d", "dropout3d", "dsplit", "expand", "expand_as",
-    "feature_alpha_dropout", "flatten", "float", "half", "hsplit", "local_response_norm", "meshgrid", "moveaxis",
-    "movedim", "narrow", "pad", "parallel_apply", "permute", "positive", "prod", "ravel", "rearrange", "reduce",
-    "repeat", "reshape", "reshape_as", "resolve_conj", "resolve_neg", "select", "split", "split_with_sizes", "squeeze",
-    "sum_to_size", "swapaxes", "swapdims", "t", "tensor_split", "to", "to_dense", "transpose", "type", "type_as",
-    "unbind", "unflatten", "unfold", "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes", "unsqueeze", "view",
-    "view_as", "view_as_complex", "view_as_real", "vsplit",
-})  # fmt: skip
-"""What may give its operand itself, or a view of it (the layers of these kinds: `_SHARING_LAYERS`)."""
 _SHARING_LAYERS: Final = frozenset({"Identity", "Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout",
                                     "FeatureAlphaDropout", "Flatten", "Unflatten", "LocalResponseNorm", "Rearrange",
                                     "Reduce", "ChannelShuffle", "ZeroPad1d", "ZeroPad2d", "ZeroPad3d"})  # fmt: skip
-_OF_FIRST: Final = frozenset({"view_as", "expand_as", "type_as", "reshape_as", "to", "is_same_size"})
-"""What takes no more from the other operands than how they are made."""
 _SAVES: Final = frozenset({
     "matmul", "__matmul__", "__rmatmul__", "mm", "bmm", "mv", "linear", "mul", "__mul__", "__rmul__", "exp", "log",
     "relu", "sigmoid", "tanh", "__pow__", "pow", "sqrt", "square", "softmax", "log_softmax", "embedding", "layer_norm",
@@ -276,6 +253,7 @@ def follow(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: Mapping
     first = args[0] if args else None
     if short in losses.CHOICES:
         losses.check_choice(run, short, args, kwargs)
+    card = card_of(name)
     if short == "__setitem__" or short in _AUGMENTED:
         others = args[2 if short == "__setitem__" else 1 :]
         _written(run, first, others, short)
@@ -284,30 +262,27 @@ def follow(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: Mapping
         out = kwargs.get("out")
         if result is out:
             run.heap.write(out.cells, HISTORY, MISSING)
-        elif result is first and _is_written(short, kwargs):
+        elif result is first and (card.memory is WRITES or kwargs.get("inplace") is True):
             _written(run, first, (*args[1:], *kwargs.values()), short)
         elif not is_among(result, args):
-            _of_result(run, short, args, kwargs, result)
+            _of_result(run, short, card, args, kwargs, result)
         if short in losses.LOSSES:
             losses.check(run, short, args, kwargs)
     elif isinstance(result, tuple):
         for one in _tensors(result):
-            _of_result(run, short, args, kwargs, one)
-
-
-def _is_written(short: str, kwargs: Mapping[str, Value]) -> bool:
-    ends = short.endswith("_") and not short.startswith("__")
-    return ends or kwargs.get("inplace") is True
+            _of_result(run, short, card, args, kwargs, one)
 
 
 def _of_result(
-    run: Interpreter, short: str, args: tuple[Value, ...], kwargs: Mapping[str, Value], result: Tensor
+    run: Interpreter, short: str, card: Card, args: tuple[Value, ...], kwargs: Mapping[str, Value], result: Tensor
 ) -> None:
     """What is known of a new tensor."""
     first = args[0] if args else None
-    if short in _SHARES:
+    shares = card.shares and card.gradient is not NEVER  # a write to x.detach() brings no gradient to x
+    if shares:
+        first = args[1] if type(first) is str and len(args) > 1 else first  # torch.einsum("i j -> j i", x)
         result.base = first if isinstance(first, Tensor) else None
-        result.is_view = bool(run.promises) and purity.views(short, args)
+        result.is_view = bool(run.promises) and purity.views(short, card, args)
         if result.base is None and first is not None:
             return
     floating = _is_float(result.type)
@@ -317,15 +292,15 @@ def _of_result(
     asked = kwargs.get("requires_grad", False)
     if asked is not False:
         mark(result, LEAF if asked is True else None)
-    elif short in _NEVER:
+    elif card.gradient is NEVER:
         cut(first, result) if short == "detach" and isinstance(first, Tensor) else mark(result, PLAIN)
     else:
         behind: list[Tensor] = []
-        operands = args[:1] if short in _OF_FIRST else (*args, *kwargs.values()) if kwargs else args
+        operands = args[:1] if card.gradient is FIRST else (*args, *kwargs.values()) if kwargs else args
         grad = _among(run, operands, behind)
-        if grad and (short in _NOT_ALWAYS or short.startswith(_SPECIAL)):
+        if grad and card.gradient is SOME:
             grad = None
-        _known(run, short, args, grad, behind, result, form, short in _SHARES)
+        _known(run, short, args, grad, behind, result, form, shares)
 
 
 def _known(

@@ -19,6 +19,7 @@ from simpletorch.rules.common.pointwise import (
     operand,
     updated,
 )
+from simpletorch.rules.core.cards import NEVER, PLAIN, Card
 from simpletorch.rules.core.dtype import BOOL, COMPLEX128, FLOAT64, DType
 from simpletorch.rules.core.mismatch import CannotTell, Mismatch
 from simpletorch.rules.core.registry import rule
@@ -95,10 +96,11 @@ def register(
     *,
     reflected: tuple[str, ...] = (),
     in_place: tuple[str, ...] = (),
+    card: Card = PLAIN,
 ) -> None:
     """Register a function of two operands, its ``__radd__`` forms and its in-place forms."""
 
-    @rule(*names)
+    @rule(*names, card=card)
     def forward(input: Value, other: Value, *, alpha: Value = 1, **options: Value) -> TensorType:
         """``(*a), (*b) -> (*broadcast(a, b))``"""
         result = compute(input, other)
@@ -157,7 +159,8 @@ def _register_table() -> None:
         (binary(result_dtype, ALL_BUT_FLOAT, numbers="none"), "logaddexp2"),
     ):
         register(compute, functions_and_methods(names))
-    register(binary(float_dtype, COMPLEX_ONLY), _special(_POLYNOMIALS))
+    register(binary(float_dtype, COMPLEX_ONLY), _special("xlogy xlog1py zeta"))
+    register(binary(float_dtype, COMPLEX_ONLY), _special(_POLYNOMIALS), card=Card(gradient=NEVER))
     register(binary(float_dtype, ALL_BUT_FLOAT, numbers="none"), _special("gammainc gammaincc"))
     register(_reflected_subtract, ("torch.rsub",))
 
@@ -228,7 +231,7 @@ def _special(names: str) -> tuple[str, ...]:
     return tuple(f"torch.special.{n}" for n in names.split())
 
 
-_POLYNOMIALS: Final = "xlogy xlog1py zeta " + " ".join(
+_POLYNOMIALS: Final = " ".join(
     f"{kind}"
     for kind in (
         *(f"{shift}chebyshev_polynomial_{letter}" for shift in ("", "shifted_") for letter in "tuvw"),

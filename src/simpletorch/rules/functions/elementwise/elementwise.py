@@ -14,6 +14,7 @@ from simpletorch.rules.common.pointwise import (
     need_kernel,
     updated,
 )
+from simpletorch.rules.core.cards import KEPT, MAYBE, NEVER, PLAIN, VIEW, Card
 from simpletorch.rules.core.dtype import BOOL, INT32, INT64, DType
 from simpletorch.rules.core.registry import rule
 from simpletorch.rules.core.values import Named, TensorType, Value
@@ -46,10 +47,10 @@ def _counted(input: TensorType) -> DType | None:
     return INT64 if input.dtype == BOOL else input.dtype
 
 
-def _function(names: tuple[str, ...], dtype: DTypeRule, refused: tuple[str, ...] = ()) -> None:
+def _function(names: tuple[str, ...], dtype: DTypeRule, refused: tuple[str, ...] = (), card: Card = PLAIN) -> None:
     """Register a function of one tensor whose other arguments are numbers."""
 
-    @rule(*names)
+    @rule(*names, card=card)
     def unary(input: TensorType, *numbers: Value, **options: Value) -> TensorType:
         """``(*b) -> (*b)``"""
         need_kernel(refused, input=input)
@@ -72,9 +73,9 @@ _TRANSCENDENTAL: Final = (
     "log log10 log1p log2 reciprocal rsqrt sigmoid sin sinc sinh sqrt tan tanh"
 )
 _REAL_TRANSCENDENTAL: Final = "deg2rad rad2deg digamma erf erfc erfinv lgamma logit i0"
-_SPECIAL: Final = (
-    "entr erf erfc erfcx erfinv digamma psi gammaln i0 i0e i1 i1e ndtr ndtri log_ndtr logit airy_ai "
-    "bessel_j0 bessel_j1 bessel_y0 bessel_y1 modified_bessel_i0 modified_bessel_i1 modified_bessel_k0 "
+_SPECIAL: Final = "entr erf erfc erfcx erfinv digamma psi gammaln i0 i0e i1 i1e ndtr ndtri log_ndtr logit"
+_WITHOUT_GRADIENT: Final = (
+    "airy_ai bessel_j0 bessel_j1 bessel_y0 bessel_y1 modified_bessel_i0 modified_bessel_i1 modified_bessel_k0 "
     "modified_bessel_k1 scaled_modified_bessel_k0 scaled_modified_bessel_k1 spherical_bessel_j0"
 )
 _ROUNDING: Final = "ceil floor trunc fix round"
@@ -87,9 +88,9 @@ _TORCH_IN_PLACE: Final = (
 )
 
 
-def _both(names: str, dtype: DTypeRule, refused: tuple[str, ...] = ()) -> None:
+def _both(names: str, dtype: DTypeRule, refused: tuple[str, ...] = (), card: Card = PLAIN) -> None:
     """Register torch.x, Tensor.x, Tensor.x_ and, where torch has it, torch.x_."""
-    _function(functions_and_methods(names), dtype, refused)
+    _function(functions_and_methods(names), dtype, refused, card)
     functions = tuple(f"torch.{n}_" for n in names.split() if n in _TORCH_IN_PLACE.split())
     _in_place((*functions_and_methods(names, in_place=True), *functions), dtype, refused)
 
@@ -103,6 +104,7 @@ _both(_REAL_TRANSCENDENTAL, _floating, COMPLEX_ONLY)
 _function(("torch.nn.functional.sigmoid", "torch.nn.functional.tanh"), _floating)
 _function(_special("exp2 expit expm1 log1p sinc"), _floating)
 _function(_special(_SPECIAL), _floating, COMPLEX_ONLY)
+_function(_special(_WITHOUT_GRADIENT), _floating, COMPLEX_ONLY, Card(gradient=NEVER))
 _function(functions_and_methods("angle"), _real_floating)
 _function((*functions_and_methods("abs absolute"), "Tensor.__abs__"), _real)
 # of complex numbers the result is real and has no room in the tensor: torch refuses them
@@ -111,12 +113,15 @@ _both(_ROUNDING, _same, ("bool", "complex"))
 _function(_special("round"), _same, ("bool", "complex"))
 _both("frac", _same, ALL_BUT_FLOAT)
 _both("neg negative", _same, ("bool",))
-_function((*functions_and_methods("positive"), "Tensor.__pos__", "Tensor.__neg__"), _same, ("bool",))
+_function((*functions_and_methods("positive"), "Tensor.__pos__"), _same, ("bool",), Card(MAYBE, KEPT))
+_function(("Tensor.__neg__",), _same, ("bool",))
 _both("square", _counted)
 _both("sgn", _same)
 _both("sign", _same, COMPLEX_ONLY)
-_both("nan_to_num conj_physical", _same)
-_function(functions_and_methods("conj resolve_conj resolve_neg"), _same)
+_both("nan_to_num", _same)
+_both("conj_physical", _same, card=Card(MAYBE))
+_function(functions_and_methods("conj"), _same, card=Card(MAYBE))
+_function(functions_and_methods("resolve_conj resolve_neg"), _same, card=Card(MAYBE, KEPT))
 _function((*functions_and_methods("bitwise_not"), "Tensor.__invert__"), _same, INEXACT)
 _in_place(("Tensor.bitwise_not_",), _same, INEXACT)
 _function(functions_and_methods("isfinite isinf isnan isreal logical_not"), _boolean)
@@ -148,13 +153,13 @@ def frexp(input: TensorType) -> Named:
     return Named("torch.return_types.frexp", (("mantissa", input), ("exponent", exponent)))
 
 
-@rule("torch.real", "Tensor.real")
+@rule("torch.real", "Tensor.real", card=Card(MAYBE))
 def real(input: TensorType) -> TensorType:
     """``(*b) -> (*b)``"""
     return TensorType(input.shape, _real(input))
 
 
-@rule("torch.imag", "Tensor.imag")
+@rule("torch.imag", "Tensor.imag", card=Card(VIEW))
 def imag(input: TensorType) -> TensorType:
     """``(*b) complex -> (*b)``"""
     need_kernel(("bool", "int", "float"), input=input)
