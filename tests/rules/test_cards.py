@@ -7,6 +7,7 @@ import torch
 
 from simpletorch.rules import RULES
 from simpletorch.rules.core.cards import DRAWS, DROPS, KEPT, MAYBE, MOVED, NEW, OTHER, PLAIN, VIEW, WRITES, Random
+from simpletorch.rules.core.dtype import UINT8
 from simpletorch.rules.core.registry import card_of
 from tests.oracle import cards
 
@@ -53,6 +54,12 @@ def test_an_operation_is_read_by_each_of_its_names():
     assert card_of("Tensor.__iadd__").memory is WRITES
     assert card_of("Tensor.__invert__").memory is NEW
     assert card_of("nothing.of_torchs") == PLAIN
+
+
+def test_bits_are_other_numbers():
+    card = card_of("Tensor.view")
+    assert card.held((None, 3, 5), {}) is MOVED
+    assert card.held((None, UINT8), {}) is card.held((None,), {"dtype": UINT8}) is OTHER
 
 
 def test_wrong_cards_are_seen():

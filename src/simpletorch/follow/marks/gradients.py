@@ -91,7 +91,6 @@ ones each operand whose other one requires a gradient.
 """
 _KEEPS_GRADIENT: Final = frozenset({"logical_and_", "logical_or_", "logical_xor_", "logical_not_", "detach_"})
 """What changes a leaf in place without torch minding."""
-_AUGMENTED: Final = frozenset(f"__i{op}__" for op in ("add", "sub", "mul", "div", "truediv", "floordiv", "mod", "pow"))
 _WITHOUT: Final = frozenset({"int", "bool"})
 _MOST: Final = 4_000  # tensors of a graph that are looked at
 
@@ -254,7 +253,7 @@ def follow(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: Mapping
     if short in losses.CHOICES:
         losses.check_choice(run, short, args, kwargs)
     card = card_of(name)
-    if short == "__setitem__" or short in _AUGMENTED:
+    if card.memory is WRITES and short.startswith("__"):
         others = args[2 if short == "__setitem__" else 1 :]
         _written(run, first, others, short)
         return
@@ -288,7 +287,7 @@ def _of_result(
     floating = _is_float(result.type)
     if floating is False:
         return  # torch gives no gradients to these, and `of` knows it
-    form = losses.form(short, args, kwargs, result)
+    form = losses.form(short, card, args, kwargs, result)
     asked = kwargs.get("requires_grad", False)
     if asked is not False:
         mark(result, LEAF if asked is True else None)

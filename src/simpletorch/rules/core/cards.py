@@ -7,9 +7,12 @@ operation without one.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Final
+from typing import Any, Final
+
+from simpletorch.rules.core.dtype import DType
 
 __all__ = [
     "BITS",
@@ -104,6 +107,17 @@ class Card:
     def shares(self) -> bool:
         """Whether a result may be memory of an operand."""
         return self.memory in (VIEW, MAYBE)
+
+    @property
+    def keeps_numbers(self) -> bool:
+        """Whether a result has each of the operand's numbers, and no others."""
+        return self.numbers not in (PICKED, OTHER)
+
+    def held(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Numbers:
+        """Which numbers a call's results have: ``x.view(torch.uint8)`` reads the bits of ``x`` as others."""
+        if self.numbers is not BITS:
+            return self.numbers
+        return OTHER if isinstance(args[1] if len(args) > 1 else kwargs.get("dtype"), DType) else MOVED
 
     def spelled(self, name: str) -> Card:
         """The card of one of the rule's names: ``x.t_()`` writes, ``torch.t_copy`` gives new memory."""
