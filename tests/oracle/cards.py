@@ -21,9 +21,13 @@ from simpletorch.rules.core.cards import (
     MOVED,
     NEVER,
     NEW,
+    OPERAND,
     OTHER,
+    OTHERS,
     PICKED,
+    PRODUCT,
     REPEATED,
+    RESULT,
     SOME,
     VIEW,
     WRITES,
@@ -241,6 +245,62 @@ def _next(place: Iterator[int], tensor: torch.Tensor) -> torch.Tensor:
     return tensor.clone()
 
 
+def _backward(call: Call, card: Card) -> Iterator[str]:
+    """Where a backward that a card says is refused goes through."""
+    if card.saves is None or writes(call.name) or "out" in call.kwargs:
+        return
+    originals = tensors_in(call.args, dict(call.kwargs))
+    places = [n for n, t in enumerate(originals) if t.dtype == torch.float32]
+    if not places or not all(t.numel() for t in originals):
+        return
+    pairs = card.saves in (OTHERS, PRODUCT)
+    for which in places:
+        if pairs and which > 1:
+            continue
+        if not _is_refused(call, which, None):
+            yield f"a second backward to operand {which} isn't refused"
+        if card.saves is RESULT and not _is_refused(call, which, "result"):
+            yield f"a result that was changed is no obstacle to operand {which}"
+        spoiled = 1 - which if pairs else 0
+        is_one = pairs and all(isinstance(a, torch.Tensor) for a in call.args[:2]) and spoiled in places
+        whole = card.saves is not PRODUCT or _is_multiplied_itself(originals, spoiled)
+        if ((is_one and whole) or card.saves is OPERAND) and not _is_refused(call, which, spoiled):
+            yield f"operand {spoiled}, changed, is no obstacle to operand {which}"
+
+
+def _is_multiplied_itself(operands: list[torch.Tensor], place: int) -> bool:
+    """As the follower says of a product's operands."""
+    one, other = operands[place], operands[1 - place]
+    if one.dim() <= 2 or not one.is_contiguous():
+        return one.dim() <= 2
+    return place == 0 if other.dim() <= 2 else one.shape[:-2] == other.shape[:-2]
+
+
+def _is_refused(call: Call, which: int, spoiled: object) -> bool:
+    """Whether torch refuses the backward to one operand behind a change, or the second one where nothing is changed."""
+    place = iter(range(1_000))
+
+    def leaf(t: torch.Tensor) -> torch.Tensor:
+        return t.clone().requires_grad_(next(place) == which)
+
+    def other(t: torch.Tensor) -> torch.Tensor:
+        return leaf(t) if t.dtype.is_floating_point else _next(place, t)
+
+    operands, results = _run(call, other)
+    results = [t for t in results if t.requires_grad]
+    if not results:
+        return True  # torch refuses the call
+    with torch.no_grad():
+        for one in results if spoiled == "result" else [operands[spoiled]] if isinstance(spoiled, int) else []:
+            one.add_(1)
+    try:
+        for _ in range(2 if spoiled is None else 1):
+            torch.autograd.grad(results, operands[which], [torch.ones_like(t) for t in results])
+    except RuntimeError as error:
+        return "second time" in str(error) or "inplace operation" in str(error)
+    return False
+
+
 def draws(call: Call) -> bool:
     """Whether a call changes the state of torch's generator."""
     args, kwargs = tree_map(torch.clone, tuple(call.args)), tree_map(torch.clone, dict(call.kwargs))
@@ -255,7 +315,7 @@ def draws(call: Call) -> bool:
 
 def contradictions(call: Call, card: Card) -> list[str]:
     """Each fact of a card that torch does otherwise in this call."""
-    found = [*_memory(call, card), *_numbers(call, card), *_gradient(call, card)]
+    found = [*_memory(call, card), *_numbers(call, card), *_gradient(call, card), *_backward(call, card)]
     if card.random not in (DRAWS, DROPS) and draws(call):
         found.append("random numbers are drawn")
     return list(dict.fromkeys(found))

@@ -6,7 +6,23 @@ import pytest
 import torch
 
 from simpletorch.rules import RULES
-from simpletorch.rules.core.cards import DRAWS, DROPS, KEPT, MAYBE, MOVED, NEW, OTHER, PLAIN, VIEW, WRITES, Random
+from simpletorch.rules.core.cards import (
+    DRAWS,
+    DROPS,
+    KEPT,
+    MAYBE,
+    MOVED,
+    NEW,
+    OPERAND,
+    OTHER,
+    OTHERS,
+    PLAIN,
+    RESULT,
+    SOMETHING,
+    VIEW,
+    WRITES,
+    Random,
+)
 from simpletorch.rules.core.dtype import UINT8
 from simpletorch.rules.core.registry import card_of
 from tests.oracle import cards
@@ -74,5 +90,12 @@ def test_wrong_cards_are_seen():
     assert refused("torch.transpose", x, 0, 1, numbers=KEPT)
     assert refused("torch.exp", x, numbers=MOVED)
     assert refused("torch.rand", 3, random=Random.NO)
+    assert refused("torch.exp", x, saves=OPERAND)
+    assert refused("torch.log", x, saves=RESULT)
+    assert refused("torch.add", x, x, saves=SOMETHING)
+    assert refused("torch.add", x, x, saves=OTHERS)
+    attention = torch.rand(2, 3, 7, 5).transpose(1, 2), torch.rand(2, 7, 5, 11)
+    assert refused("torch.matmul", torch.rand(2, 1, 3, 5), torch.rand(2, 7, 5, 11), saves=OTHERS)
+    assert refused("torch.matmul", *attention) == []
     assert refused("Tensor.expand", x, 2, 3, 5, numbers=MOVED)
     assert refused("Tensor.expand", x, 2, 3, 5, numbers=OTHER) == []

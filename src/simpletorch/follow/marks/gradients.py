@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow.heap import now
-from simpletorch.follow.marks import losses, purity, sparsity, steps
+from simpletorch.follow.marks import layout, losses, purity, sparsity, steps
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
     CHANGED,
@@ -33,7 +33,18 @@ from simpletorch.follow.values import (
     is_among,
 )
 from simpletorch.rules import CannotTell, ModuleRule, TensorType, parameters
-from simpletorch.rules.core.cards import FIRST, NEVER, SOME, WRITES, Card
+from simpletorch.rules.core.cards import (
+    FIRST,
+    NEVER,
+    OPERAND,
+    OTHERS,
+    PRODUCT,
+    RESULT,
+    SOME,
+    SOMETHING,
+    WRITES,
+    Card,
+)
 from simpletorch.rules.core.registry import card_of
 
 if TYPE_CHECKING:
@@ -73,22 +84,12 @@ FROZEN: Final = "some parameters"  # in the modes: parameters were changed of wh
 _SHARING_LAYERS: Final = frozenset({"Identity", "Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout",
                                     "FeatureAlphaDropout", "Flatten", "Unflatten", "LocalResponseNorm", "Rearrange",
                                     "Reduce", "ChannelShuffle", "ZeroPad1d", "ZeroPad2d", "ZeroPad3d"})  # fmt: skip
-_SAVES: Final = frozenset({
-    "matmul", "__matmul__", "__rmatmul__", "mm", "bmm", "mv", "linear", "mul", "__mul__", "__rmul__", "exp", "log",
-    "relu", "sigmoid", "tanh", "__pow__", "pow", "sqrt", "square", "softmax", "log_softmax", "embedding", "layer_norm",
-    "gelu", "silu", "leaky_relu", "conv1d", "conv2d", "conv3d", "cross_entropy", "mse_loss", "l1_loss", "nll_loss",
-    "smooth_l1_loss", "huber_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits",
+_SAVING_LAYERS: Final = frozenset({
     *("Linear", "Conv1d", "Conv2d", "Conv3d", "LSTM", "GRU", "RNN", "LSTMCell", "GRUCell", "RNNCell", "LayerNorm"),
     *("Embedding", "CrossEntropyLoss", "MSELoss", "L1Loss", "NLLLoss", "SmoothL1Loss", "HuberLoss", "BCELoss"),
     *("BCEWithLogitsLoss", "ReLU", "Sigmoid", "Tanh", "GELU", "SiLU", "LeakyReLU", "Softmax", "LogSoftmax"),
 })  # fmt: skip
-"""Operations and layers that keep tensors for their backward, always (a test runs each one's backward twice)."""
-_KEEPS_RESULT: Final = frozenset({"exp", "sigmoid", "tanh", "sqrt", "rsqrt", "reciprocal", "softmax", "relu"})
-_KEEPS_OPERAND: Final = frozenset({"log", "sin", "cos", "square", "abs", "gelu", "silu"})
-_KEEPS_OTHERS: Final = frozenset({"mul", "__mul__", "matmul", "__matmul__", "mm", "bmm", "mv"})
-"""What of their result or operands operations keep for their backward, in float32 and the same each time; of the last
-ones each operand whose other one requires a gradient.
-"""
+"""Layers that keep tensors for their backward, always (a test runs each one's backward twice)."""
 _KEEPS_GRADIENT: Final = frozenset({"logical_and_", "logical_or_", "logical_xor_", "logical_not_", "detach_"})
 """What changes a leaf in place without torch minding."""
 _WITHOUT: Final = frozenset({"int", "bool"})
@@ -299,46 +300,70 @@ def _of_result(
         grad = _among(run, operands, behind)
         if grad and card.gradient is SOME:
             grad = None
-        _known(run, short, args, grad, behind, result, form, shares)
+        kept = _kept(run, short, card, args, behind, result) if grad else ()
+        _known(run, grad, behind, result, form, shares, _saves(card, args, behind), kept)
 
 
 def _known(
     run: Interpreter,
-    short: str,
-    args: tuple[Value, ...],
     grad: bool | None,
     behind: list[Tensor],
     result: Tensor,
     form: tuple[str, int | None] | None,
     shares: bool,
+    saves: bool,
+    kept: tuple[Kept, ...] = (),
 ) -> None:
     """What follows for a result from its operands and the mode."""
     mode = _mode(run)
     if grad is False or (mode is False and not shares):
         mark(result, PLAIN if form is None else History(grad=False, leaf=True, form=form))
     elif grad and mode and _is_float(result.type):
-        kept = tuple(Kept(t, now(), short) for t in _kept(run, short, args, behind, result))
-        mark(result, History(True, None if shares else False, form, tuple(behind), short in _SAVES, kept))
+        mark(result, History(True, None if shares else False, form, tuple(behind), saves, kept))
     elif form is not None:
         mark(result, History(form=form))
 
 
+def _saves(card: Card, args: tuple[Value, ...], behind: list[Tensor]) -> bool:
+    """Whether an operation surely keeps something for its backward."""
+    if card.saves is OTHERS or card.saves is PRODUCT:
+        return any(one is b for one in args[:2] for b in behind)  # of the bias of a `linear` nothing is kept
+    return card.saves is not None
+
+
 def _kept(
-    run: Interpreter, short: str, args: tuple[Value, ...], behind: list[Tensor], result: Tensor
-) -> tuple[Tensor, ...]:
+    run: Interpreter, short: str, card: Card, args: tuple[Value, ...], behind: list[Tensor], result: Tensor
+) -> tuple[Kept, ...]:
     """The tensors that an operation surely keeps for its backward; under autocast it keeps others."""
-    if run.modes.get("autocast") is not None:
+    saves = card.saves
+    if saves is None or saves is SOMETHING or run.modes.get("autocast") is not None:
         return ()
-    if short in _KEEPS_RESULT:
-        return (result,)
+    if saves is RESULT:
+        return (Kept(result, now(), short),)
     first = args[0] if args else None
-    if short in _KEEPS_OPERAND:
-        return (first,) if isinstance(first, Tensor) else ()
+    if saves is OPERAND:
+        return (Kept(first, now(), short),) if isinstance(first, Tensor) else ()
     second = args[1] if len(args) > 1 else None
-    if short in _KEEPS_OTHERS and isinstance(first, Tensor) and isinstance(second, Tensor):
-        pairs = ((first, second), (second, first))
-        return tuple(one for one, other in pairs if any(other is b for b in behind))
-    return ()
+    if not isinstance(first, Tensor) or not isinstance(second, Tensor):
+        return ()
+    pairs = ((first, second), (second, first))
+    return tuple(
+        Kept(one, now(), short)
+        for one, other in pairs
+        if any(other is b for b in behind) and (saves is OTHERS or _is_multiplied_itself(one, other, one is first))
+    )
+
+
+def _is_multiplied_itself(one: Tensor, other: Tensor, is_left: bool) -> bool:
+    """Whether a product surely takes an operand as it is: matrices, and batches that needn't be copied for it."""
+    shape, beside = one.type.shape, other.type.shape
+    if shape.rank is None or beside.rank is None:
+        return False
+    if shape.rank <= 2:
+        return True
+    if layout.of(one) != layout.CONTIGUOUS:
+        return False
+    return is_left if beside.rank <= 2 else shape.rank == beside.rank and shape.dims[:-2] == beside.dims[:-2]
 
 
 def _written(run: Interpreter, value: Value, others: tuple[Value, ...], short: str) -> None:
@@ -443,7 +468,7 @@ def forward(
         if shares and args and isinstance(args[0], Tensor):
             result.base = args[0]
         if _is_float(result.type) is not False:
-            _known(run, short, args, grad, behind, result, form, shares)
+            _known(run, grad, behind, result, form, shares, short in _SAVING_LAYERS)
         if given and short in steps.WEIGHTED and run.modes.get("autocast") is None:
             _keep_weight(module, result, short)
     if short in losses.LOSSES:

@@ -24,11 +24,16 @@ __all__ = [
     "MOVED",
     "NEVER",
     "NEW",
+    "OPERAND",
     "OTHER",
+    "OTHERS",
     "PICKED",
     "PLAIN",
+    "PRODUCT",
     "REPEATED",
+    "RESULT",
     "SOME",
+    "SOMETHING",
     "VIEW",
     "WRITES",
     "Card",
@@ -36,6 +41,7 @@ __all__ = [
     "Memory",
     "Numbers",
     "Random",
+    "Saves",
     "writes",
 ]
 
@@ -69,6 +75,16 @@ class Gradient(Enum):
     NEVER = "none"
 
 
+class Saves(Enum):
+    """What is kept for the backward, always: without it torch refuses a second one, or one behind a change of it."""
+
+    SOMETHING = "something"
+    RESULT = "the result"
+    OPERAND = "the first operand"
+    OTHERS = "of the first two operands each whose other one requires a gradient"
+    PRODUCT = "the same, but copies of batches that don't lie as the product wants them"
+
+
 class Random(Enum):
     """Whether random numbers are drawn."""
 
@@ -90,6 +106,11 @@ OTHER: Final = Numbers.OTHER
 FIRST: Final = Gradient.FIRST
 SOME: Final = Gradient.SOME
 NEVER: Final = Gradient.NEVER
+SOMETHING: Final = Saves.SOMETHING
+RESULT: Final = Saves.RESULT
+OPERAND: Final = Saves.OPERAND
+OTHERS: Final = Saves.OTHERS
+PRODUCT: Final = Saves.PRODUCT
 DRAWS: Final = Random.DRAWS
 DROPS: Final = Random.DROPS
 
@@ -102,6 +123,7 @@ class Card:
     numbers: Numbers = OTHER
     gradient: Gradient = Gradient.ALL
     random: Random = Random.NO
+    saves: Saves | None = None  # not known
 
     @property
     def shares(self) -> bool:

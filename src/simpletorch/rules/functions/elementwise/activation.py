@@ -9,7 +9,7 @@ from simpletorch.rules.common.conditions import need_max_rank, need_min_rank, ne
 from simpletorch.rules.common.dtypes import float_dtype, same_dtype
 from simpletorch.rules.common.pointwise import ALL_BUT_FLOAT, INTEGRAL, need_kernel
 from simpletorch.rules.common.positions import item_at, need_axes, position, replaced, unknown_dims
-from simpletorch.rules.core.cards import DRAWS, DROPS, MAYBE, PLAIN, Card
+from simpletorch.rules.core.cards import DRAWS, DROPS, MAYBE, OPERAND, PLAIN, RESULT, Card
 from simpletorch.rules.core.dtype import BOOL
 from simpletorch.rules.core.mismatch import CannotTell, Mismatch
 from simpletorch.rules.core.registry import rule
@@ -47,8 +47,16 @@ def same_shape(name: str, input: TensorType) -> TensorType:
     return TensorType(input.shape, input.dtype)
 
 
+_BY_THEIR_OPERAND: Final = "elu gelu hardshrink hardswish hardtanh leaky_relu logsigmoid selu silu softplus softshrink"
+_CARDS: Final = {
+    "rrelu": Card(random=DROPS),
+    "relu": Card(saves=RESULT),
+    **dict.fromkeys(_BY_THEIR_OPERAND.split(), Card(saves=OPERAND)),
+}
+
+
 def _register(name: str) -> None:
-    @rule(*_spellings(name), card=Card(random=DROPS) if name == "rrelu" else PLAIN)
+    @rule(*_spellings(name), card=_CARDS.get(name, PLAIN))
     def activation(input: TensorType, *numbers: Value, **options: Value) -> TensorType:
         """``(*b) -> (*b)``"""
         return same_shape(name, input)
@@ -79,7 +87,7 @@ def softmax(input: TensorType, dim: Value, dtype: Value) -> TensorType:
     return result
 
 
-@rule(*(f"torch.nn.functional.{n}" for n in ("softmax", "log_softmax")))
+@rule(*(f"torch.nn.functional.{n}" for n in ("softmax", "log_softmax")), card=Card(saves=RESULT))
 def functional_softmax(input: TensorType, dim: Value = None, _stacklevel: Value = 3, dtype: Value = None) -> TensorType:
     """``(*b) -> (*b)``"""
     return softmax(input, dim, dtype)
@@ -92,7 +100,10 @@ def softmin(input: TensorType, dim: Value = None, _stacklevel: Value = 3, dtype:
     return softmax(input, dim, dtype)
 
 
-@rule(*(f"{place}.{n}" for place in ("torch", "Tensor", "torch.special") for n in ("softmax", "log_softmax")))
+@rule(
+    *(f"{place}.{n}" for place in ("torch", "Tensor", "torch.special") for n in ("softmax", "log_softmax")),
+    card=Card(saves=RESULT),
+)
 def torch_softmax(input: TensorType, dim: Value, dtype: Value = None) -> TensorType:
     """``(*b) -> (*b)``"""
     return softmax(input, dim, dtype)

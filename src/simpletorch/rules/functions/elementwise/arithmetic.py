@@ -19,7 +19,7 @@ from simpletorch.rules.common.pointwise import (
     operand,
     updated,
 )
-from simpletorch.rules.core.cards import NEVER, PLAIN, Card
+from simpletorch.rules.core.cards import NEVER, OTHERS, PLAIN, SOMETHING, Card
 from simpletorch.rules.core.dtype import BOOL, COMPLEX128, FLOAT64, DType
 from simpletorch.rules.core.mismatch import CannotTell, Mismatch
 from simpletorch.rules.core.registry import rule
@@ -109,7 +109,7 @@ def register(
 
     if reflected:
 
-        @rule(*reflected)
+        @rule(*reflected, card=card)
         def backward(other: Value, input: Value, **options: Value) -> TensorType:
             """``(*b), (*a) -> (*broadcast(a, b))``, the operands exchanged"""
             return compute(input, other)
@@ -130,7 +130,6 @@ def operators(*names: str) -> tuple[str, ...]:
 def _register_table() -> None:
     for compute, names, operator in (
         (binary(result_dtype), "add", "add"),
-        (binary(result_dtype), "mul multiply", "mul"),
         (binary(result_dtype, _NUMBERS_ONLY), "remainder", "mod"),
         (binary(result_dtype, _NUMBERS_ONLY, numbers="other"), "fmod", ""),
         (binary(result_dtype, _NUMBERS_ONLY), "floor_divide", "floordiv"),
@@ -159,6 +158,13 @@ def _register_table() -> None:
         (binary(result_dtype, ALL_BUT_FLOAT, numbers="none"), "logaddexp2"),
     ):
         register(compute, functions_and_methods(names))
+    register(
+        binary(result_dtype),
+        (*functions_and_methods("mul multiply"), *operators("mul")),
+        reflected=operators("rmul"),
+        in_place=(*functions_and_methods("mul multiply", in_place=True), *operators("imul")),
+        card=Card(saves=OTHERS),
+    )
     register(binary(float_dtype, COMPLEX_ONLY), _special("xlogy xlog1py zeta"))
     register(binary(float_dtype, COMPLEX_ONLY), _special(_POLYNOMIALS), card=Card(gradient=NEVER))
     register(binary(float_dtype, ALL_BUT_FLOAT, numbers="none"), _special("gammainc gammaincc"))
@@ -202,7 +208,7 @@ def power(input: Value, exponent: Value) -> TensorType:
     return TensorType(shape, None if dtype == BOOL else dtype)
 
 
-@rule(*functions_and_methods("pow"), "Tensor.__pow__")
+@rule(*functions_and_methods("pow"), "Tensor.__pow__", card=Card(saves=SOMETHING))
 def pow(input: Value, exponent: Value) -> TensorType:
     """``(*a), (*b) -> (*broadcast(a, b))``"""
     return power(input, exponent)

@@ -14,7 +14,7 @@ from simpletorch.rules.common.pointwise import (
     need_kernel,
     updated,
 )
-from simpletorch.rules.core.cards import KEPT, MAYBE, NEVER, PLAIN, VIEW, Card
+from simpletorch.rules.core.cards import KEPT, MAYBE, NEVER, OPERAND, PLAIN, RESULT, VIEW, Card
 from simpletorch.rules.core.dtype import BOOL, INT32, INT64, DType
 from simpletorch.rules.core.registry import rule
 from simpletorch.rules.core.values import Named, TensorType, Value
@@ -69,10 +69,11 @@ def _in_place(names: tuple[str, ...], dtype: DTypeRule, refused: tuple[str, ...]
 
 # Operations that make floats of ints, and take complex numbers too.
 _TRANSCENDENTAL: Final = (
-    "acos arccos acosh arccosh asin arcsin asinh arcsinh atan arctan atanh arctanh cos cosh exp exp2 expm1 "
-    "log log10 log1p log2 reciprocal rsqrt sigmoid sin sinc sinh sqrt tan tanh"
+    "acos arccos acosh arccosh asin arcsin asinh arcsinh atan arctan atanh arctanh cos cosh "
+    "log log10 log1p log2 sin sinc sinh"
 )
-_REAL_TRANSCENDENTAL: Final = "deg2rad rad2deg digamma erf erfc erfinv lgamma logit i0"
+_BY_THEIR_RESULT: Final = "exp exp2 expm1 reciprocal rsqrt sigmoid sqrt tan tanh"  # as their derivatives are computed
+_REAL_TRANSCENDENTAL: Final = "digamma erf erfc erfinv lgamma logit i0"
 _SPECIAL: Final = "entr erf erfc erfcx erfinv digamma psi gammaln i0 i0e i1 i1e ndtr ndtri log_ndtr logit"
 _WITHOUT_GRADIENT: Final = (
     "airy_ai bessel_j0 bessel_j1 bessel_y0 bessel_y1 modified_bessel_i0 modified_bessel_i1 modified_bessel_k0 "
@@ -99,14 +100,17 @@ def _special(names: str) -> tuple[str, ...]:
     return tuple(f"torch.special.{n}" for n in names.split())
 
 
-_both(_TRANSCENDENTAL, _floating)
-_both(_REAL_TRANSCENDENTAL, _floating, COMPLEX_ONLY)
-_function(("torch.nn.functional.sigmoid", "torch.nn.functional.tanh"), _floating)
-_function(_special("exp2 expit expm1 log1p sinc"), _floating)
+_both(_TRANSCENDENTAL, _floating, card=Card(saves=OPERAND))
+_both(_BY_THEIR_RESULT, _floating, card=Card(saves=RESULT))
+_both("deg2rad rad2deg", _floating, COMPLEX_ONLY)
+_both(_REAL_TRANSCENDENTAL, _floating, COMPLEX_ONLY, Card(saves=OPERAND))
+_function(("torch.nn.functional.sigmoid", "torch.nn.functional.tanh"), _floating, card=Card(saves=RESULT))
+_function(_special("exp2 expit expm1"), _floating, card=Card(saves=RESULT))
+_function(_special("log1p sinc"), _floating, card=Card(saves=OPERAND))
 _function(_special(_SPECIAL), _floating, COMPLEX_ONLY)
 _function(_special(_WITHOUT_GRADIENT), _floating, COMPLEX_ONLY, Card(gradient=NEVER))
 _function(functions_and_methods("angle"), _real_floating)
-_function((*functions_and_methods("abs absolute"), "Tensor.__abs__"), _real)
+_function((*functions_and_methods("abs absolute"), "Tensor.__abs__"), _real, card=Card(saves=OPERAND))
 # of complex numbers the result is real and has no room in the tensor: torch refuses them
 _in_place(("Tensor.abs_", "Tensor.absolute_", "torch.abs_"), _same, COMPLEX_ONLY)
 _both(_ROUNDING, _same, ("bool", "complex"))
@@ -115,7 +119,7 @@ _both("frac", _same, ALL_BUT_FLOAT)
 _both("neg negative", _same, ("bool",))
 _function((*functions_and_methods("positive"), "Tensor.__pos__"), _same, ("bool",), Card(MAYBE, KEPT))
 _function(("Tensor.__neg__",), _same, ("bool",))
-_both("square", _counted)
+_both("square", _counted, card=Card(saves=OPERAND))
 _both("sgn", _same)
 _both("sign", _same, COMPLEX_ONLY)
 _both("nan_to_num", _same)
