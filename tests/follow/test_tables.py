@@ -11,8 +11,8 @@ from simpletorch.rules import RULES
 from simpletorch.rules.core.dtype import BY_TORCH_NAME
 
 ROOT = Path(simpletorch.__file__).parent
-MOST = 74
-MOST_WITHOUT_A_WORD = 57
+MOST = 72
+MOST_WITHOUT_A_WORD = 54
 LEAST_NAMES = 3
 SHARE = 0.6
 OTHER_LIBRARIES = ("follow/libraries", "mypy/calls/arrays")  # their names only look like torch's

@@ -20,7 +20,6 @@ from simpletorch.rules.core.cards import (
     KEPT,
     MOVED,
     NEVER,
-    NEW,
     OPERAND,
     OTHER,
     OTHERS,
@@ -64,6 +63,7 @@ TABLE: Final = (
     row("torch.from_dlpack torch.utils.dlpack.from_dlpack", sample(f(3, 5))),
     row("Tensor.coalesce", sample(f(3, 5).to_sparse().coalesce())),
     row("Tensor.requires_grad_ Tensor.detach_ torch.detach_", sample(f(3, 5))),
+    row("torch.cartesian_prod", sample(f(3), f(5))),
     row("torch.einsum", sample("ij->ji", f(3, 5)), sample("ij,jk->ik", f(3, 5), f(5, 7))),
     row("einops.rearrange einops.einops.rearrange", sample(f(3, 5), "a b -> b a"), sample(f(3, 5), "a b -> (b a)")),
     row("einops.repeat einops.einops.repeat", sample(f(3, 5), "a b -> a b c", c=2)),
@@ -96,6 +96,9 @@ TABLE: Final = (
     row("torch.unsafe_split_with_sizes Tensor.unsafe_split_with_sizes", sample(f(8, 3), [3, 5])),
     row("torch.split_copy", sample(f(8, 3), 3)),
     row("Tensor.__iadd__ Tensor.__itruediv__ Tensor.__ior__", sample(f(3, 5), 2.0), sample(i(3, 5), 2)),
+    row("Tensor.__floordiv__ Tensor.__truediv__ Tensor.__rlshift__ Tensor.__rrshift__", sample(i(3, 5), i(3, 5))),
+    row("Tensor.__rfloordiv__ Tensor.__rtruediv__", sample(f(3, 5), 2), sample(f(3, 5), 3.0)),
+    row("Tensor.where", sample(f(3, 5), f(3, 5) > 0, f(5))),
     row("Tensor.copy_", sample(f(3, 5), f(5))),
     row("Tensor.__setitem__", sample(f(3, 5), 1, 2.0)),
 )
@@ -157,7 +160,7 @@ def _memory(call: Call, card: Card) -> Iterator[str]:
             continue
         for one in (r for r in results if r.numel()):
             shared = [o for o in operands if o is one or _is_at(o, one)]
-            if card.memory is NEW and shared:
+            if shared and not (card.may_share(len(operands)) or card.memory is WRITES):
                 yield "a result shares memory with an operand"
             elif card.memory is VIEW and not (_is_at(one, operands[0]) and one is not operands[0]):
                 yield "a result is no view of the first operand"
@@ -222,6 +225,25 @@ def _numbers(call: Call, card: Card) -> Iterator[str]:
 def _is_each(call: Call) -> bool:
     """Whether tensors are given one by one, each for its own result, which the first operand says nothing of."""
     return call.name.rpartition(".")[2] in ("broadcast_tensors", "meshgrid") and len(tensors_in(call.args)) > 1
+
+
+def _elements(call: Call, card: Card) -> Iterator[str]:
+    """Where half of the elements by themselves give other numbers than among all."""
+    operands = tensors_in(call.args, dict(call.kwargs))
+    if not card.by_element or not operands or "out" in call.kwargs:
+        return
+    shape = torch.broadcast_shapes(*(t.shape for t in operands))
+    some = torch.randperm(shape.numel(), generator=torch.Generator().manual_seed(3))[: (shape.numel() + 1) // 2]
+    if not shape.numel():
+        return
+    # a tensor without dims counts less for the result's dtype, and stays one
+    _, parts = _run(call, lambda t: t.broadcast_to(shape).reshape(-1)[some].clone() if t.dim() else t.clone())
+    _, results = _run(call, torch.clone)
+    for one, part in zip(results, parts, strict=False):
+        if one.shape != shape:
+            yield f"the result is {tuple(one.shape)}, but the operands are broadcast to {tuple(shape)}"
+        elif not torch.allclose(one.reshape(-1)[some], part.reshape(-1), rtol=1e-4, atol=1e-6, equal_nan=True):
+            yield "an element's result depends on others"
 
 
 def _gradient(call: Call, card: Card) -> Iterator[str]:
@@ -315,7 +337,8 @@ def draws(call: Call) -> bool:
 
 def contradictions(call: Call, card: Card) -> list[str]:
     """Each fact of a card that torch does otherwise in this call."""
-    found = [*_memory(call, card), *_numbers(call, card), *_gradient(call, card), *_backward(call, card)]
+    facts = (_memory, _numbers, _gradient, _backward, _elements)
+    found = [reason for fact in facts for reason in fact(call, card)]
     if card.random not in (DRAWS, DROPS) and draws(call):
         found.append("random numbers are drawn")
     return list(dict.fromkeys(found))

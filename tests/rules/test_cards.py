@@ -90,6 +90,8 @@ def test_wrong_cards_are_seen():
     assert refused("torch.transpose", x, 0, 1, numbers=KEPT)
     assert refused("torch.exp", x, numbers=MOVED)
     assert refused("torch.rand", 3, random=Random.NO)
+    assert refused("torch.softmax", x, -1, by_element=True)
+    assert refused("torch.sum", x, by_element=True)
     assert refused("torch.exp", x, saves=OPERAND)
     assert refused("torch.log", x, saves=RESULT)
     assert refused("torch.add", x, x, saves=SOMETHING)

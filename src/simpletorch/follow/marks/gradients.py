@@ -278,8 +278,8 @@ def _of_result(
 ) -> None:
     """What is known of a new tensor."""
     first = args[0] if args else None
-    shares = card.shares and card.gradient is not NEVER  # a write to x.detach() brings no gradient to x
-    if shares:
+    shares = card.gradient is not NEVER and card.may_share(sum(type(a) is Tensor for a in args))
+    if shares:  # but a write to x.detach() brings no gradient to x
         first = args[1] if type(first) is str and len(args) > 1 else first  # torch.einsum("i j -> j i", x)
         result.base = first if isinstance(first, Tensor) else None
         result.is_view = bool(run.promises) and purity.views(short, card, args)

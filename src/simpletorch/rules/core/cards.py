@@ -18,6 +18,7 @@ __all__ = [
     "BITS",
     "DRAWS",
     "DROPS",
+    "ELEMENTWISE",
     "FIRST",
     "KEPT",
     "MAYBE",
@@ -124,11 +125,13 @@ class Card:
     gradient: Gradient = Gradient.ALL
     random: Random = Random.NO
     saves: Saves | None = None  # not known
+    by_element: bool = False
+    """Whether torch computes each number of the result from those in its place, and lays the result out by that."""
 
-    @property
-    def shares(self) -> bool:
-        """Whether a result may be memory of an operand."""
-        return self.memory in (VIEW, MAYBE)
+    def may_share(self, operands: int) -> bool:
+        """Whether a result may be memory of an operand; numbers that are computed of several tensors never are."""
+        computed = operands > 1 and self.numbers is OTHER and self.gradient is Gradient.ALL
+        return self.memory in (VIEW, MAYBE) and not computed
 
     @property
     def keeps_numbers(self) -> bool:
@@ -149,6 +152,7 @@ class Card:
 
 
 PLAIN: Final = Card()
+ELEMENTWISE: Final = Card(by_element=True)
 
 _NO_WRITES: Final = frozenset({"__invert__", "__int__", "__index__", "__iter__"})
 

@@ -14,7 +14,7 @@ from simpletorch.rules.common.pointwise import (
     need_kernel,
     updated,
 )
-from simpletorch.rules.core.cards import KEPT, MAYBE, NEVER, OPERAND, PLAIN, RESULT, VIEW, Card
+from simpletorch.rules.core.cards import ELEMENTWISE, KEPT, MAYBE, NEVER, OPERAND, PLAIN, RESULT, VIEW, Card
 from simpletorch.rules.core.dtype import BOOL, INT32, INT64, DType
 from simpletorch.rules.core.registry import rule
 from simpletorch.rules.core.values import Named, TensorType, Value
@@ -47,7 +47,9 @@ def _counted(input: TensorType) -> DType | None:
     return INT64 if input.dtype == BOOL else input.dtype
 
 
-def _function(names: tuple[str, ...], dtype: DTypeRule, refused: tuple[str, ...] = (), card: Card = PLAIN) -> None:
+def _function(
+    names: tuple[str, ...], dtype: DTypeRule, refused: tuple[str, ...] = (), card: Card = ELEMENTWISE
+) -> None:
     """Register a function of one tensor whose other arguments are numbers."""
 
     @rule(*names, card=card)
@@ -57,10 +59,12 @@ def _function(names: tuple[str, ...], dtype: DTypeRule, refused: tuple[str, ...]
         return TensorType(input.shape, dtype(input))
 
 
-def _in_place(names: tuple[str, ...], dtype: DTypeRule, refused: tuple[str, ...] = ()) -> None:
+def _in_place(
+    names: tuple[str, ...], dtype: DTypeRule, refused: tuple[str, ...] = (), card: Card = ELEMENTWISE
+) -> None:
     """Register the in-place form: the result's dtype must fit the tensor."""
 
-    @rule(*names)
+    @rule(*names, card=card)
     def unary_(input: TensorType, *numbers: Value, **options: Value) -> TensorType:
         """``(*b) -> (*b)``, in place"""
         need_kernel(refused, input=input)
@@ -89,28 +93,30 @@ _TORCH_IN_PLACE: Final = (
 )
 
 
-def _both(names: str, dtype: DTypeRule, refused: tuple[str, ...] = (), card: Card = PLAIN) -> None:
+def _both(names: str, dtype: DTypeRule, refused: tuple[str, ...] = (), card: Card = ELEMENTWISE) -> None:
     """Register torch.x, Tensor.x, Tensor.x_ and, where torch has it, torch.x_."""
     _function(functions_and_methods(names), dtype, refused, card)
     functions = tuple(f"torch.{n}_" for n in names.split() if n in _TORCH_IN_PLACE.split())
-    _in_place((*functions_and_methods(names, in_place=True), *functions), dtype, refused)
+    _in_place((*functions_and_methods(names, in_place=True), *functions), dtype, refused, card)
 
 
 def _special(names: str) -> tuple[str, ...]:
     return tuple(f"torch.special.{n}" for n in names.split())
 
 
-_both(_TRANSCENDENTAL, _floating, card=Card(saves=OPERAND))
-_both(_BY_THEIR_RESULT, _floating, card=Card(saves=RESULT))
+_both(_TRANSCENDENTAL, _floating, card=Card(saves=OPERAND, by_element=True))
+_both(_BY_THEIR_RESULT, _floating, card=Card(saves=RESULT, by_element=True))
 _both("deg2rad rad2deg", _floating, COMPLEX_ONLY)
-_both(_REAL_TRANSCENDENTAL, _floating, COMPLEX_ONLY, Card(saves=OPERAND))
-_function(("torch.nn.functional.sigmoid", "torch.nn.functional.tanh"), _floating, card=Card(saves=RESULT))
-_function(_special("exp2 expit expm1"), _floating, card=Card(saves=RESULT))
-_function(_special("log1p sinc"), _floating, card=Card(saves=OPERAND))
+_both(_REAL_TRANSCENDENTAL, _floating, COMPLEX_ONLY, Card(saves=OPERAND, by_element=True))
+_function(
+    ("torch.nn.functional.sigmoid", "torch.nn.functional.tanh"), _floating, card=Card(saves=RESULT, by_element=True)
+)
+_function(_special("exp2 expit expm1"), _floating, card=Card(saves=RESULT, by_element=True))
+_function(_special("log1p sinc"), _floating, card=Card(saves=OPERAND, by_element=True))
 _function(_special(_SPECIAL), _floating, COMPLEX_ONLY)
-_function(_special(_WITHOUT_GRADIENT), _floating, COMPLEX_ONLY, Card(gradient=NEVER))
+_function(_special(_WITHOUT_GRADIENT), _floating, COMPLEX_ONLY, Card(gradient=NEVER, by_element=True))
 _function(functions_and_methods("angle"), _real_floating)
-_function((*functions_and_methods("abs absolute"), "Tensor.__abs__"), _real, card=Card(saves=OPERAND))
+_function((*functions_and_methods("abs absolute"), "Tensor.__abs__"), _real, card=Card(saves=OPERAND, by_element=True))
 # of complex numbers the result is real and has no room in the tensor: torch refuses them
 _in_place(("Tensor.abs_", "Tensor.absolute_", "torch.abs_"), _same, COMPLEX_ONLY)
 _both(_ROUNDING, _same, ("bool", "complex"))
@@ -119,7 +125,7 @@ _both("frac", _same, ALL_BUT_FLOAT)
 _both("neg negative", _same, ("bool",))
 _function((*functions_and_methods("positive"), "Tensor.__pos__"), _same, ("bool",), Card(MAYBE, KEPT))
 _function(("Tensor.__neg__",), _same, ("bool",))
-_both("square", _counted, card=Card(saves=OPERAND))
+_both("square", _counted, card=Card(saves=OPERAND, by_element=True))
 _both("sgn", _same)
 _both("sign", _same, COMPLEX_ONLY)
 _both("nan_to_num", _same)
@@ -131,8 +137,8 @@ _in_place(("Tensor.bitwise_not_",), _same, INEXACT)
 _function(functions_and_methods("isfinite isinf isnan isreal logical_not"), _boolean)
 _in_place(("Tensor.logical_not_",), _same)
 _function(functions_and_methods("isneginf isposinf signbit"), _boolean, COMPLEX_ONLY)
-_both("mvlgamma", _floating, ("bool", "complex"))
-_function(_special("multigammaln"), _floating, ("bool", "complex"))
+_both("mvlgamma", _floating, ("bool", "complex"), PLAIN)
+_function(_special("multigammaln"), _floating, ("bool", "complex"), PLAIN)
 _in_place(("Tensor.polygamma_",), _floating, COMPLEX_ONLY)
 
 
