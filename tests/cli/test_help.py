@@ -1,6 +1,8 @@
 """What the command line says to somebody who doesn't know it yet, or mistypes."""
 
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -32,3 +34,10 @@ def test_a_mistake_in_the_command_line(words, said, capsys):
         main(words.split())
     assert ended.value.code == 2
     assert said in capsys.readouterr().err
+
+
+def test_the_package_is_a_command_of_the_interpreter():
+    done = subprocess.run(
+        [sys.executable, "-m", "simpletorch", "--version"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.startswith("simpletorch ")
