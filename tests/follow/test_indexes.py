@@ -37,6 +37,8 @@ def errors(source: str, folder: Path) -> list[tuple[int, str]]:
         "np.zeros((5, 7))[np.zeros(5)] = 3",
         "torch.zeros(5)[torch.arange(4).view(2, 2).long() - 6]",
         "torch.zeros(5)[torch.cat([torch.arange(3), torch.arange(7)])]",
+        "nn.Embedding(5, 3)(torch.arange(13, dtype=torch.int32).short().long())",
+        "torch.zeros(5)[torch.arange(13).view(13, 1).mT.requires_grad_(False)]",
         "i, j = torch.meshgrid(torch.arange(8), torch.arange(7), indexing='ij'); torch.zeros(8, 7, 3)[j, i]",
     ],
 )
@@ -54,6 +56,10 @@ def test_the_message_says_what_is_asked_for_and_what_there_is(tmp_path):
     [
         "nn.Embedding(13, 5)(torch.arange(13))",
         "nn.Embedding(13, 5)(torch.arange(17)[2:7])",
+        "nn.Embedding(3, 5)(torch.repeat_interleave(torch.tensor([4, 5, 6])))",
+        "nn.Embedding(3, 5)(torch.tensor([1, 2, 6]).repeat_interleave(torch.tensor([1, 1, 0])))",
+        "nn.Embedding(256, 5)(torch.tensor([300, 2]).view(torch.uint8).long())",
+        "nn.Embedding(13, 5)(torch.arange(17).gather(0, torch.tensor([2, 3])))",
         "nn.Embedding(13, 5)(torch.randint(0, 29, (7, 11)) % 13)",
         "nn.Embedding(13, 5)(torch.randint(0, 29, (7, 11)).clamp(max=12))",
         "x = torch.randint(0, 29, (7, 11))\nnn.Embedding(13, 5)(x[x < 13])",

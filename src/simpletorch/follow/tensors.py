@@ -301,7 +301,7 @@ class _Operation:
         self.first = positional[: max(tensors, self.joins)]
         self.counts = sizes.counts(short)
         self.converts = name in _CONVERSIONS
-        self.writes = indexes.writes(short)  # numbers, or says what they are
+        self.writes = indexes.writes(name)  # numbers, or says what they are
         self.is_looked_at = name in sequences.MAKERS or name in mixed.OPERATIONS or name in modes.DROPS
 
 

@@ -68,6 +68,38 @@ args = (torch.rand(7, 5),)
 """,
         "zero_",
     ),
+    "a view of another name": (
+        """
+@pure
+def f(image):
+    left, right = image.moveaxis(0, 1).tensor_split(2)
+    left.zero_()
+    return image.mean()
+
+args = (torch.rand(7, 5),)
+""",
+        "zero_",
+    ),
+    "what is drawn into a new tensor": (
+        """
+@pure
+def f(x):
+    return x @ nn.init.normal_(torch.empty(5, 7))
+
+args = (torch.rand(3, 5),)
+""",
+        "normal_",
+    ),
+    "dropout by torch's own name": (
+        """
+@pure
+def f(x):
+    return torch.dropout(x, 0.5, True)
+
+args = (torch.rand(3, 5),)
+""",
+        "dropout",
+    ),
     "an addition in place": (
         """
 @st.pure

@@ -202,7 +202,7 @@ def _converted(run: Interpreter, source: Value, dtype: Value, ndmin: Value = 0) 
         if given.type.dtype is None and (dtype == "c" or isinstance(dtype, Unknown)):
             return array(ANY, None)  # of letters: each text is a row
         made = array(_of_rank(given.type.shape, ndmin), as_dtype(dtype, given.type.dtype))
-        indexes.follow(run, "numpy.clone", (given,), {}, made)
+        indexes.follow(run, "torch.clone", (given,), {}, made)
         return made
 
     return run.each(source, one)
@@ -1471,7 +1471,7 @@ def array_attribute(run: Interpreter, value: Tensor, name: str) -> Value:
 def _copy(run: Interpreter, a: Value, order: Value = "K", subok: Value = False) -> Value:
     source = as_array(run, a)
     made = array(source.type.shape, source.type.dtype)
-    indexes.follow(run, "numpy.clone", (source,), {}, made)
+    indexes.follow(run, "torch.clone", (source,), {}, made)
     return made
 
 
@@ -1488,7 +1488,7 @@ def _astype(
     if is_structured(run, dtype):
         return run.unknown(_FIELDS)
     made = array(self.type.shape, as_dtype(dtype))
-    indexes.follow(run, "numpy.clone", (self,), {}, made)
+    indexes.follow(run, "torch.clone", (self,), {}, made)
     return made
 
 

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow.heap import now
-from simpletorch.follow.marks import losses, purity, sparsity, steps
+from simpletorch.follow.marks import layout, losses, purity, sparsity, steps
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
     CHANGED,
@@ -33,6 +33,19 @@ from simpletorch.follow.values import (
     is_among,
 )
 from simpletorch.rules import CannotTell, ModuleRule, TensorType, parameters
+from simpletorch.rules.core.cards import (
+    FIRST,
+    NEVER,
+    OPERAND,
+    OTHERS,
+    PRODUCT,
+    RESULT,
+    SOME,
+    SOMETHING,
+    WRITES,
+    Card,
+)
+from simpletorch.rules.core.registry import card_of
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -68,53 +81,17 @@ MODE: Final = "grad"
 HAS_GRAD: Final = "(has a gradient)"  # in the cells of a tensor: it was set by hand, or is kept of what is no leaf
 FROZEN: Final = "some parameters"  # in the modes: parameters were changed of which it isn't known which they are
 
-_NEVER: Final = frozenset({"detach", "empty_like", "full_like", "ones_like", "rand_like", "randint_like", "randn_like",
-                           "zeros_like", "new_empty", "new_empty_strided", "new_full", "new_ones", "new_zeros",
-                           "new_tensor"})  # fmt: skip
-"""What has no gradient, whatever its operands have."""
-_NOT_ALWAYS: Final = frozenset({"histc", "histogram", "histogramdd", "linspace", "logspace", "lstsq", "lu", "lu_unpack",
-                                "lu_factor", "native_batch_norm", "native_layer_norm", "native_group_norm", "to_sparse",
-                                "from_dlpack", "unique", "unique_consecutive", "airy_ai"})  # fmt: skip
-"""Operations (with the special functions in `_SPECIAL`) of whose float results not all have a gradient."""
-_SPECIAL: Final = ("bessel_", "modified_bessel_", "scaled_modified_", "spherical_", "chebyshev_", "hermite_",
-                   "laguerre_", "legendre_", "shifted_chebyshev_")  # fmt: skip
-_SHARES: Final = frozenset({
-    "H", "T", "mH", "mT", "real", "imag", "__getitem__", "__pos__", "adjoint", "as_strided", "as_tensor", "atleast_1d",
-    "atleast_2d", "atleast_3d", "alpha_dropout", "bfloat16", "broadcast_tensors", "broadcast_to", "cartesian_prod",
-    "cdouble", "cfloat", "chalf", "chunk", "coalesce", "conj", "conj_physical", "contiguous", "cpu", "cuda", "diagonal",
-    "double", "dropout", "dropout1d", "dropout2d", "dropout3d", "dsplit", "expand", "expand_as",
-    "feature_alpha_dropout", "flatten", "float", "half", "hsplit", "local_response_norm", "meshgrid", "moveaxis",
-    "movedim", "narrow", "pad", "parallel_apply", "permute", "positive", "prod", "ravel", "rearrange", "reduce",
-    "repeat", "reshape", "reshape_as", "resolve_conj", "resolve_neg", "select", "split", "split_with_sizes", "squeeze",
-    "sum_to_size", "swapaxes", "swapdims", "t", "tensor_split", "to", "to_dense", "transpose", "type", "type_as",
-    "unbind", "unflatten", "unfold", "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes", "unsqueeze", "view",
-    "view_as", "view_as_complex", "view_as_real", "vsplit",
-})  # fmt: skip
-"""What may give its operand itself, or a view of it (the layers of these kinds: `_SHARING_LAYERS`)."""
 _SHARING_LAYERS: Final = frozenset({"Identity", "Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout",
                                     "FeatureAlphaDropout", "Flatten", "Unflatten", "LocalResponseNorm", "Rearrange",
                                     "Reduce", "ChannelShuffle", "ZeroPad1d", "ZeroPad2d", "ZeroPad3d"})  # fmt: skip
-_OF_FIRST: Final = frozenset({"view_as", "expand_as", "type_as", "reshape_as", "to", "is_same_size"})
-"""What takes no more from the other operands than how they are made."""
-_SAVES: Final = frozenset({
-    "matmul", "__matmul__", "__rmatmul__", "mm", "bmm", "mv", "linear", "mul", "__mul__", "__rmul__", "exp", "log",
-    "relu", "sigmoid", "tanh", "__pow__", "pow", "sqrt", "square", "softmax", "log_softmax", "embedding", "layer_norm",
-    "gelu", "silu", "leaky_relu", "conv1d", "conv2d", "conv3d", "cross_entropy", "mse_loss", "l1_loss", "nll_loss",
-    "smooth_l1_loss", "huber_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits",
+_SAVING_LAYERS: Final = frozenset({
     *("Linear", "Conv1d", "Conv2d", "Conv3d", "LSTM", "GRU", "RNN", "LSTMCell", "GRUCell", "RNNCell", "LayerNorm"),
     *("Embedding", "CrossEntropyLoss", "MSELoss", "L1Loss", "NLLLoss", "SmoothL1Loss", "HuberLoss", "BCELoss"),
     *("BCEWithLogitsLoss", "ReLU", "Sigmoid", "Tanh", "GELU", "SiLU", "LeakyReLU", "Softmax", "LogSoftmax"),
 })  # fmt: skip
-"""Operations and layers that keep tensors for their backward, always (a test runs each one's backward twice)."""
-_KEEPS_RESULT: Final = frozenset({"exp", "sigmoid", "tanh", "sqrt", "rsqrt", "reciprocal", "softmax", "relu"})
-_KEEPS_OPERAND: Final = frozenset({"log", "sin", "cos", "square", "abs", "gelu", "silu"})
-_KEEPS_OTHERS: Final = frozenset({"mul", "__mul__", "matmul", "__matmul__", "mm", "bmm", "mv"})
-"""What of their result or operands operations keep for their backward, in float32 and the same each time; of the last
-ones each operand whose other one requires a gradient.
-"""
+"""Layers that keep tensors for their backward, always (a test runs each one's backward twice)."""
 _KEEPS_GRADIENT: Final = frozenset({"logical_and_", "logical_or_", "logical_xor_", "logical_not_", "detach_"})
 """What changes a leaf in place without torch minding."""
-_AUGMENTED: Final = frozenset(f"__i{op}__" for op in ("add", "sub", "mul", "div", "truediv", "floordiv", "mod", "pow"))
 _WITHOUT: Final = frozenset({"int", "bool"})
 _MOST: Final = 4_000  # tensors of a graph that are looked at
 
@@ -276,7 +253,8 @@ def follow(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: Mapping
     first = args[0] if args else None
     if short in losses.CHOICES:
         losses.check_choice(run, short, args, kwargs)
-    if short == "__setitem__" or short in _AUGMENTED:
+    card = card_of(name)
+    if card.memory is WRITES and short.startswith("__"):
         others = args[2 if short == "__setitem__" else 1 :]
         _written(run, first, others, short)
         return
@@ -284,87 +262,108 @@ def follow(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: Mapping
         out = kwargs.get("out")
         if result is out:
             run.heap.write(out.cells, HISTORY, MISSING)
-        elif result is first and _is_written(short, kwargs):
+        elif result is first and (card.memory is WRITES or kwargs.get("inplace") is True):
             _written(run, first, (*args[1:], *kwargs.values()), short)
         elif not is_among(result, args):
-            _of_result(run, short, args, kwargs, result)
+            _of_result(run, short, card, args, kwargs, result)
         if short in losses.LOSSES:
             losses.check(run, short, args, kwargs)
     elif isinstance(result, tuple):
         for one in _tensors(result):
-            _of_result(run, short, args, kwargs, one)
-
-
-def _is_written(short: str, kwargs: Mapping[str, Value]) -> bool:
-    ends = short.endswith("_") and not short.startswith("__")
-    return ends or kwargs.get("inplace") is True
+            _of_result(run, short, card, args, kwargs, one)
 
 
 def _of_result(
-    run: Interpreter, short: str, args: tuple[Value, ...], kwargs: Mapping[str, Value], result: Tensor
+    run: Interpreter, short: str, card: Card, args: tuple[Value, ...], kwargs: Mapping[str, Value], result: Tensor
 ) -> None:
     """What is known of a new tensor."""
     first = args[0] if args else None
-    if short in _SHARES:
+    shares = card.gradient is not NEVER and card.may_share(sum(type(a) is Tensor for a in args))
+    if shares:  # but a write to x.detach() brings no gradient to x
+        first = args[1] if type(first) is str and len(args) > 1 else first  # torch.einsum("i j -> j i", x)
         result.base = first if isinstance(first, Tensor) else None
-        result.is_view = bool(run.promises) and purity.views(short, args)
+        result.is_view = bool(run.promises) and purity.views(short, card, args)
         if result.base is None and first is not None:
             return
     floating = _is_float(result.type)
     if floating is False:
         return  # torch gives no gradients to these, and `of` knows it
-    form = losses.form(short, args, kwargs, result)
+    form = losses.form(short, card, args, kwargs, result)
     asked = kwargs.get("requires_grad", False)
     if asked is not False:
         mark(result, LEAF if asked is True else None)
-    elif short in _NEVER:
+    elif card.gradient is NEVER:
         cut(first, result) if short == "detach" and isinstance(first, Tensor) else mark(result, PLAIN)
     else:
         behind: list[Tensor] = []
-        operands = args[:1] if short in _OF_FIRST else (*args, *kwargs.values()) if kwargs else args
+        operands = args[:1] if card.gradient is FIRST else (*args, *kwargs.values()) if kwargs else args
         grad = _among(run, operands, behind)
-        if grad and (short in _NOT_ALWAYS or short.startswith(_SPECIAL)):
+        if grad and card.gradient is SOME:
             grad = None
-        _known(run, short, args, grad, behind, result, form, short in _SHARES)
+        kept = _kept(run, short, card, args, behind, result) if grad else ()
+        _known(run, grad, behind, result, form, shares, _saves(card, args, behind), kept)
 
 
 def _known(
     run: Interpreter,
-    short: str,
-    args: tuple[Value, ...],
     grad: bool | None,
     behind: list[Tensor],
     result: Tensor,
     form: tuple[str, int | None] | None,
     shares: bool,
+    saves: bool,
+    kept: tuple[Kept, ...] = (),
 ) -> None:
     """What follows for a result from its operands and the mode."""
     mode = _mode(run)
     if grad is False or (mode is False and not shares):
         mark(result, PLAIN if form is None else History(grad=False, leaf=True, form=form))
     elif grad and mode and _is_float(result.type):
-        kept = tuple(Kept(t, now(), short) for t in _kept(run, short, args, behind, result))
-        mark(result, History(True, None if shares else False, form, tuple(behind), short in _SAVES, kept))
+        mark(result, History(True, None if shares else False, form, tuple(behind), saves, kept))
     elif form is not None:
         mark(result, History(form=form))
 
 
+def _saves(card: Card, args: tuple[Value, ...], behind: list[Tensor]) -> bool:
+    """Whether an operation surely keeps something for its backward."""
+    if card.saves is OTHERS or card.saves is PRODUCT:
+        return any(one is b for one in args[:2] for b in behind)  # of the bias of a `linear` nothing is kept
+    return card.saves is not None
+
+
 def _kept(
-    run: Interpreter, short: str, args: tuple[Value, ...], behind: list[Tensor], result: Tensor
-) -> tuple[Tensor, ...]:
+    run: Interpreter, short: str, card: Card, args: tuple[Value, ...], behind: list[Tensor], result: Tensor
+) -> tuple[Kept, ...]:
     """The tensors that an operation surely keeps for its backward; under autocast it keeps others."""
-    if run.modes.get("autocast") is not None:
+    saves = card.saves
+    if saves is None or saves is SOMETHING or run.modes.get("autocast") is not None:
         return ()
-    if short in _KEEPS_RESULT:
-        return (result,)
+    if saves is RESULT:
+        return (Kept(result, now(), short),)
     first = args[0] if args else None
-    if short in _KEEPS_OPERAND:
-        return (first,) if isinstance(first, Tensor) else ()
+    if saves is OPERAND:
+        return (Kept(first, now(), short),) if isinstance(first, Tensor) else ()
     second = args[1] if len(args) > 1 else None
-    if short in _KEEPS_OTHERS and isinstance(first, Tensor) and isinstance(second, Tensor):
-        pairs = ((first, second), (second, first))
-        return tuple(one for one, other in pairs if any(other is b for b in behind))
-    return ()
+    if not isinstance(first, Tensor) or not isinstance(second, Tensor):
+        return ()
+    pairs = ((first, second), (second, first))
+    return tuple(
+        Kept(one, now(), short)
+        for one, other in pairs
+        if any(other is b for b in behind) and (saves is OTHERS or _is_multiplied_itself(one, other, one is first))
+    )
+
+
+def _is_multiplied_itself(one: Tensor, other: Tensor, is_left: bool) -> bool:
+    """Whether a product surely takes an operand as it is: matrices, and batches that needn't be copied for it."""
+    shape, beside = one.type.shape, other.type.shape
+    if shape.rank is None or beside.rank is None:
+        return False
+    if shape.rank <= 2:
+        return True
+    if layout.of(one) != layout.CONTIGUOUS:
+        return False
+    return is_left if beside.rank <= 2 else shape.rank == beside.rank and shape.dims[:-2] == beside.dims[:-2]
 
 
 def _written(run: Interpreter, value: Value, others: tuple[Value, ...], short: str) -> None:
@@ -469,7 +468,7 @@ def forward(
         if shares and args and isinstance(args[0], Tensor):
             result.base = args[0]
         if _is_float(result.type) is not False:
-            _known(run, short, args, grad, behind, result, form, shares)
+            _known(run, grad, behind, result, form, shares, short in _SAVING_LAYERS)
         if given and short in steps.WEIGHTED and run.modes.get("autocast") is None:
             _keep_weight(module, result, short)
     if short in losses.LOSSES:

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from simpletorch.follow.values import List, Tensor, Unknown, Value, is_among
 from simpletorch.rules import RULES, Report
+from simpletorch.rules.core.cards import WRITES
 from simpletorch.rules.core.dtype import DType
+from simpletorch.rules.core.registry import card_of
 from simpletorch.shapes import UNKNOWN, Dim, Expr
 from simpletorch.shapes.strides import (
     Strides,
@@ -577,13 +579,8 @@ _FAMILIES: Final = {
     "strided": _names(("resize_ resize_as_ as_strided_", _restrided)),
     "indexing": _names(("__getitem__", _indexed)),
 }
-_BY_ELEMENT: Final = frozenset({"elementwise", "arithmetic", "comparison", "ternary"})
-_NOT_BY_ELEMENT: Final = {
-    "real", "imag", "conj", "conj_physical", "frexp", "isin", "allclose", "equal", "mvlgamma", "multigammaln",
-    "positive", "__pos__", "resolve_conj", "resolve_neg", "polygamma",
-}  # fmt: skip
 _FILLS: Final = frozenset({"normal_", "uniform_", "exponential_", "bernoulli_", "random_", "copy_", "__setitem__"})
-_MAY_WRITE_NOTHING: Final = frozenset({"nan_to_num_", "conj_physical_", "float_power_", "__invert__"})
+_MAY_WRITE_NOTHING: Final = frozenset({"nan_to_num_", "float_power_"})  # ints have no NaN; it refuses most dtypes
 _LAYERS: Final = _names(
     ("ReLU GELU SiLU ELU LeakyReLU Sigmoid Tanh Dropout Identity", _kept),
     ("Linear Embedding LayerNorm", _new),
@@ -601,10 +598,8 @@ OTHER_FORMAT: Final = "memory format"
 def _work(name: str) -> Work | None:
     """What is known of the results of the operation of this public name."""
     family, short = RULES[name].function.__module__.rpartition(".")[2], name.rpartition(".")[2]
-    if family not in _BY_ELEMENT:
+    if not card_of(name).by_element:
         return _FAMILIES.get(family, {}).get(short)
-    if short in _NOT_BY_ELEMENT:
-        return None
     other_order = short.startswith("__r") and short != "__rshift__"
     return _reflected if other_order or name in ("torch.rsub", "Tensor.where") else _by_element
 
@@ -615,6 +610,5 @@ def writes(name: str) -> bool:
     short = name.rpartition(".")[2]
     if short in _FILLS:
         return name.startswith("Tensor.")
-    in_place = short.endswith("_") and (not short.startswith("__") or short.startswith("__i"))
-    family = RULES[name].function.__module__.rpartition(".")[2]
-    return in_place and family in _BY_ELEMENT and short not in _MAY_WRITE_NOTHING
+    card = card_of(name)
+    return card.memory is WRITES and card.by_element and short not in _MAY_WRITE_NOTHING

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from simpletorch.follow.marks import origins, sequences
 from simpletorch.follow.values import HISTORY, Tensor, Value
+from simpletorch.rules.core.cards import KEPT, OTHER, Card
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -25,14 +26,9 @@ _LAYERS: Final = {"Softmax": "softmax", "LogSoftmax": "log_softmax", "Sigmoid": 
 """``scores`` are numbers of any size and sign, which no probability and no logarithm of one is."""
 SCORES: Final[Form] = ("scores", None)
 _ANYWHERE: Final = ("sigmoid", "scores")  # of these it doesn't matter along which dim they are
-_KEEPS: Final = frozenset({"clone", "contiguous", "detach", "float", "double", "to", "cpu", "cuda", "half", "bfloat16"})
-"""What leaves the numbers as they are, and where they are."""
-_MOVES: Final = frozenset({"view", "reshape", "squeeze", "unsqueeze", "flatten", "ravel", "__getitem__", "permute",
-                           "transpose", "t", "T", "expand", "unflatten", "reshape_as", "view_as"})  # fmt: skip
-"""What leaves the numbers as they are, but elsewhere."""
 
 
-def form(short: str, args: tuple[Value, ...], kwargs: Mapping[str, Value], result: Tensor) -> Form | None:
+def form(short: str, card: Card, args: tuple[Value, ...], kwargs: Mapping[str, Value], result: Tensor) -> Form | None:
     """What the numbers are that an operation gives."""
     name = _FORMS.get(short)
     value = args[0] if args else kwargs.get("input")
@@ -43,10 +39,11 @@ def form(short: str, args: tuple[Value, ...], kwargs: Mapping[str, Value], resul
         known = value.cells.get(HISTORY) if isinstance(value, Tensor) else None
         inner: Form | None = None if known is None else known.form
         return ("log_softmax", inner[1]) if inner is not None and inner[0] == "softmax" else None
-    if short in _KEEPS or short in _MOVES:
+    held = card.held(args, kwargs)
+    if held is not OTHER:
         known = value.cells.get(HISTORY) if isinstance(value, Tensor) else None
         found: Form | None = None if known is None else known.form
-        if found is None or short in _KEEPS or found[0] in _ANYWHERE:
+        if found is None or held is KEPT or found[0] in _ANYWHERE:
             return found
         at = None if found[1] is None else sequences.moved(short, args, kwargs, found[1], result)
         return None if at is None else (found[0], at)

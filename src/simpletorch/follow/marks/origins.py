@@ -12,8 +12,8 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from simpletorch.follow.values import List, Tensor, Value, is_among
-from simpletorch.rules import RULES, ModuleRule, TensorType
-from simpletorch.rules.core.registry import spoken_name
+from simpletorch.rules import ModuleRule, TensorType
+from simpletorch.rules.core.registry import card_of, spoken_name
 from simpletorch.shapes import Dim
 
 if TYPE_CHECKING:
@@ -640,7 +640,6 @@ def _names(*rows: tuple[str, Work | None]) -> dict[str, Work | None]:
     return {name: work for names, work in rows for name in names.split()}
 
 
-_BY_ELEMENT: Final = frozenset({"elementwise", "arithmetic", "comparison", "ternary"})
 _TABLE: Final = _names(
     ("randn rand randint normal zeros ones empty full new_zeros new_ones new_empty new_full", _new),
     ("arange linspace logspace range randperm", _scale),
@@ -674,5 +673,4 @@ def _work(name: str) -> Work | None:
     short = name.rpartition(".")[2]
     if short in _TABLE:
         return _TABLE[short]
-    family = RULES[name].function.__module__.rpartition(".")[2]
-    return _by_element if family in _BY_ELEMENT else _kept
+    return _by_element if card_of(name).by_element else _kept

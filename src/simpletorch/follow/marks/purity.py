@@ -26,6 +26,9 @@ from simpletorch.follow.values import (
     behind,
     is_known,
 )
+from simpletorch.rules import RULES
+from simpletorch.rules.core.cards import DRAWS, DROPS, VIEW, WRITES, Card
+from simpletorch.rules.core.registry import card_of
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -46,26 +49,13 @@ __all__ = [
 ]
 
 _CODE: Final = "tensor-pure"
-_VIEWS: Final = frozenset({
-    "T", "mT", "H", "mH", "t", "adjoint", "chunk", "detach", "diagonal", "expand", "expand_as", "movedim", "narrow",
-    "permute", "select", "split", "squeeze", "swapaxes", "swapdims", "transpose", "unbind", "unflatten", "unfold",
-    "unsqueeze", "view", "view_as",
-})  # fmt: skip
-"""Operations whose result is memory of their operand, always."""
 _CHANGE: Final = {
     List: frozenset({"append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse"}),
     Dict: frozenset({"update", "pop", "popitem", "setdefault", "clear"}),
     Set: frozenset({"add", "update", "discard", "remove", "pop", "clear"}),
 }
 _OF_UNKNOWN: Final = frozenset({"append", "extend", "insert", "setdefault", "popitem"})
-_RANDOM: Final = frozenset({
-    "rand", "randn", "randint", "randperm", "rand_like", "randn_like", "randint_like", "normal", "bernoulli",
-    "multinomial", "poisson", "normal_", "uniform_", "random_", "bernoulli_", "exponential_", "geometric_",
-    "log_normal_", "cauchy_", "gumbel_softmax", "manual_seed", "seed",
-})  # fmt: skip
-_DROPOUT: Final = frozenset(
-    {"dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout"}
-)
+_SEEDS: Final = frozenset({"torch.manual_seed", "torch.seed"})
 _DRAWING: Final = ("random.", "numpy.random.")
 
 
@@ -166,23 +156,21 @@ def operation(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: Mapp
     """An operation of torch's on tensors."""
     short = name.rpartition(".")[2]
     out = kwargs.get("out")
-    in_place = short.endswith("_") and not short.startswith("__")
-    augmented = short.startswith("__i") and short not in ("__invert__", "__index__", "__int__")
     draws(run, name, args, kwargs)
     if isinstance(out, Tensor):
         changes(run, out)
-    elif args and (in_place or augmented or short == "__setitem__" or kwargs.get("inplace") is True):
+    elif args and (card_of(name).memory is WRITES or kwargs.get("inplace") is True):
         plain = short.strip("_")
         new = "x = x.clone() before it" if short == "__setitem__" else f"make a new tensor, with {plain}"
-        changes(run, args[0], "x = x + y makes a new tensor" if augmented else new)
+        changes(run, args[0], "x = x + y makes a new tensor" if short.startswith("__i") else new)
 
 
-def views(short: str, args: tuple[Value, ...]) -> bool:
+def views(short: str, card: Card, args: tuple[Value, ...]) -> bool:
     """Whether what an operation gives is surely memory of its first operand."""
     if short == "__getitem__":
         rows = args[1] if isinstance(args[1], tuple) else (args[1],)
         return all(is_known(r) and not isinstance(r, bool) for r in rows)
-    return short in _VIEWS
+    return card.memory is VIEW
 
 
 # -- what is drawn -----------------------------------------------------------------------------------------------------
@@ -192,14 +180,24 @@ def draws(run: Interpreter, name: str, args: tuple[Value, ...] = (), kwargs: Map
     """A function is called that may draw random numbers."""
     short = name.rpartition(".")[2]
     kwargs = kwargs or {}
-    is_torchs = name.startswith(("torch.", "Tensor.")) and ".distributions." not in name
-    if is_torchs and short in _DROPOUT:
-        training = run.resolve(args[2] if len(args) > 2 else kwargs.get("training", True))
-        drawn = training is True and name.startswith("torch.nn.functional.")
+    random = card_of(name).random
+    if random is DROPS:
+        training = run.resolve(_training(name, args, kwargs))
+        drawn = training is True
     else:
-        drawn = (is_torchs and short in _RANDOM) or name.startswith(_DRAWING)
+        drawn = random is DRAWS or name in _SEEDS or name.startswith(_DRAWING)
     if drawn and not short[0].isupper() and short != "default_rng":
         _tell(run, run.promises[-1], f"{short} draws random numbers", "give what is drawn as an argument")
+
+
+def _training(name: str, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> Value:
+    """The argument by which an operation drops; its default where it isn't given."""
+    by_name = RULES[name].signature.parameters
+    named = next((n for n in ("training", "train") if n in by_name), None)
+    if named is None:
+        return None
+    at = list(by_name).index(named)
+    return args[at] if len(args) > at else kwargs.get(named, by_name[named].default)
 
 
 def layer(run: Interpreter, module: Instance, name: str) -> None:

@@ -10,11 +10,11 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping
-from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow.values import Instance, List, Tensor, Value
-from simpletorch.rules import RULES
+from simpletorch.rules.core.cards import KEPT
+from simpletorch.rules.core.registry import card_of
 from simpletorch.shapes import UNKNOWN
 
 if TYPE_CHECKING:
@@ -27,11 +27,11 @@ INNER: Final = "layer"
 """In the state of a stack: the layer that it was made of."""
 MAKERS: Final = frozenset({"torch.randn", "torch.rand", "torch.randint", "torch.zeros", "torch.ones"})
 _NAMES: Final = re.compile(r"batch|batch_size|batch_sz|batchsize|bs|bsz|n_batch|num_batch|BATCH_SIZE|BATCH")
-_BY_ELEMENT: Final = frozenset({"elementwise", "arithmetic", "comparison", "ternary"})
 _KEEPS: Final = frozenset({
-    *("to", "float", "double", "half", "cuda", "cpu", "clone", "contiguous", "detach", "long", "type", "dropout"),
-    *("softmax", "log_softmax", "layer_norm", "linear", "embedding", "normalize", "cumsum", "relu", "gelu", "one_hot"),
+    *("dropout", "softmax", "log_softmax", "layer_norm", "linear", "embedding", "normalize", "cumsum", "relu", "gelu"),
+    "one_hot",
 })  # fmt: skip
+"""What leaves the samples along their dim, beside what keeps its numbers and what is computed by element."""
 _LAYERS: Final = frozenset({
     *("Linear", "Embedding", "LayerNorm", "Dropout", "ReLU", "GELU", "SiLU", "Tanh", "Sigmoid", "Identity", "Softmax"),
     *("LeakyReLU", "ELU", "RMSNorm", "TransformerEncoder", "TransformerEncoderLayer", "LSTM", "GRU", "RNN"),
@@ -82,7 +82,9 @@ def follow(name: str, args: tuple[Value, ...], kwargs: Mapping[str, Value], resu
     old, new = source.type.shape.rank, result.type.shape.rank
     if old is None or new is None or at is None:
         return
-    if short in _KEEPS or (_is_by_element(name) and old == new and all(m.batch == at for m in marked if _same(m, old))):
+    card = card_of(name)
+    alike = card.by_element and old == new and all(m.batch == at for m in marked if _same(m, old))
+    if alike or card.numbers is KEPT or short in _KEEPS:
         result.batch = at if source is args[0] or old == new else None
     elif source is not args[0]:
         return
@@ -113,11 +115,6 @@ def moved(short: str, args: tuple[Value, ...], kwargs: Mapping[str, Value], at: 
 
 def _same(value: Tensor, rank: int) -> bool:
     return value.type.shape.rank == rank
-
-
-@cache
-def _is_by_element(name: str) -> bool:
-    return RULES[name].function.__module__.rpartition(".")[2] in _BY_ELEMENT
 
 
 def _turned(short: str, args: tuple[Value, ...], kwargs: Mapping[str, Value], at: int, rank: int) -> int | None:

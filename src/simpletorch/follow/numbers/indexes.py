@@ -15,7 +15,10 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 from simpletorch.follow.values import Choice, List, Tensor, Unknown, Value, is_among, is_known
 from simpletorch.rules import Report
+from simpletorch.rules.core.cards import OTHER, PICKED, WRITES
+from simpletorch.rules.core.cards import Numbers as Held
 from simpletorch.rules.core.dtype import BOOL, DType
+from simpletorch.rules.core.registry import card_of
 from simpletorch.shapes import Expr
 from simpletorch.shapes import bounds as size_bounds
 
@@ -198,20 +201,13 @@ _SOURCES: Final = {
     "arange": _counted, "randint": _randint, "randperm": _permutation, "full": _full, "full_like": _full,
     "zeros": _constant(0), "zeros_like": _constant(0), "ones": _constant(1), "ones_like": _constant(1),
 }  # fmt: skip
-_KEPT: Final = frozenset({
-    "view", "reshape", "flatten", "permute", "transpose", "t", "T", "mT", "unsqueeze", "squeeze", "contiguous", "clone",
-    "detach", "expand", "expand_as", "view_as", "repeat", "repeat_interleave", "to", "long", "int", "cpu", "cuda",
-    "flip", "roll", "unflatten", "movedim", "moveaxis", "swapaxes", "tile", "broadcast_to", "broadcast_tensors",
-    "meshgrid", "ravel", "pin_memory", "rearrange",
-})  # fmt: skip
 _EACH: Final = frozenset({"broadcast_tensors", "meshgrid"})  # of these each result is of one operand
 _COMPARED: Final = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
-_SAYS_OF_IT: Final = _KEPT | _COMPARED | {f"__{name}__" for name in _COMPARED} | {
-    "type", "float", "double", "half", "bool", "max", "min", "amax", "amin", "sum", "mean", "any", "all", "logical_not",
-    "__invert__", "__getitem__",
+_SAYS_OF_IT: Final = _COMPARED | {f"__{name}__" for name in _COMPARED} | {
+    "bool", "max", "min", "amax", "amin", "sum", "mean", "any", "all", "logical_not", "__invert__", "__getitem__",
 }  # fmt: skip
+"""What leaves a tensor written out by the program, beside what keeps its numbers."""
 _JOINED: Final = frozenset({"cat", "stack", "concat", "hstack", "vstack", "concatenate"})
-_PARTS: Final = frozenset({"__getitem__", "select", "narrow", "unbind", "chunk", "split"})
 _EXTREMES: Final = frozenset({"max", "min", "amax", "amin"})
 _MOVED: Final = {"add": 1, "__add__": 1, "__radd__": 1, "sub": -1, "__sub__": -1}
 
@@ -226,7 +222,7 @@ def spoil(run: Interpreter, value: Value) -> None:
 @cache
 def writes(name: str) -> bool:
     """Whether an operation changes the numbers of its first operand, or says itself what a result holds."""
-    return _changes(name) or name in _WRITTEN_OUT
+    return _changes(name) or name.rpartition(".")[2] in _WRITTEN_OUT
 
 
 def holds_none(result: Value) -> bool:
@@ -240,21 +236,20 @@ def holds_none(result: Value) -> bool:
 @cache
 def _changes(name: str) -> bool:
     """Whether an operation changes the numbers of its first operand."""
-    if name.startswith("__"):
-        return name == "__setitem__" or (name.startswith("__i") and name not in ("__int__", "__index__", "__invert__"))
-    return name.endswith("_") and name.rstrip("_") not in _KEPT
+    card = card_of(name)
+    return card.memory is WRITES and not card.keeps_numbers
 
 
 def follow(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: Mapping[str, Value], result: Value) -> None:
     """What is known of the numbers in the result of an operation."""
     short = name.rpartition(".")[2]
     first = args[0] if args else None
-    if _changes(short):
+    if _changes(name):
         spoil(run, first)
     if "out" in kwargs:
         spoil(run, result)
     if not isinstance(result, Tensor) or is_among(result, args) or "out" in kwargs:
-        if isinstance(result, tuple) and (short in _PARTS or short in _KEPT):
+        if isinstance(result, tuple) and card_of(name).numbers is not OTHER:
             rows = _operands(args) if short in _EACH else (args,) * len(result)
             for given, one in zip(rows, result, strict=False):
                 follow(run, name, given, kwargs, one)
@@ -266,14 +261,9 @@ def follow(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: Mapping
         result.numbers = _SOURCES[short](args, kwargs)
     elif short in _JOINED:
         result.numbers = _union(first)
-    elif (known := passed_on(first)) is not None and not _reads_bits(short, args, kwargs):
-        found = _after(short, known, args, kwargs)
+    elif (known := passed_on(first)) is not None:
+        found = _after(short, card_of(name).held(args, kwargs), known, args, kwargs)
         result.numbers = found if found is not None and _fits(found, kind) else None
-
-
-def _reads_bits(short: str, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> bool:
-    """Whether the result has the operand's bits as other numbers."""
-    return short == "view" and isinstance(args[1] if len(args) > 1 else kwargs.get("dtype"), DType)
 
 
 def _fits(known: Numbers, dtype: DType) -> bool:
@@ -298,20 +288,23 @@ def note_written_out(name: str, args: tuple[Value, ...], result: Tensor) -> None
         result.is_written_out = False
     elif short in _WRITTEN_OUT:
         result.is_written_out = True
-    elif type(first) is Tensor and first.is_written_out and short in _SAYS_OF_IT:
+    elif type(first) is Tensor and first.is_written_out and (short in _SAYS_OF_IT or card_of(name).keeps_numbers):
         result.is_written_out = not any(type(a) is Tensor for a in args[1:])
 
 
 _WRITTEN_OUT: Final = frozenset({"zeros", "ones", "full", "arange", "eye", "zeros_like", "ones_like", "full_like"})
 
 
-def _after(name: str, known: Numbers, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> Numbers | None:
-    if name in _KEPT:
+def _after(
+    name: str, held: Held, known: Numbers, args: tuple[Value, ...], kwargs: Mapping[str, Value]
+) -> Numbers | None:
+    if held not in (PICKED, OTHER):
         return known
     if name in _EXTREMES and len(args) == 1 and not kwargs:
         return replace(known, by_chance=False, between=True)
-    if name in _PARTS:
-        alike = known.by_chance and not (name == "__getitem__" and _selects(args[1]))
+    if held is PICKED:
+        by = args[1] if name == "__getitem__" else next((a for a in args[1:] if isinstance(a, Tensor)), None)
+        alike = known.by_chance and not (_selects(by) or any(isinstance(v, Tensor) for v in kwargs.values()))
         return known if alike else replace(known, by_chance=False, between=True)
     if name in _MOVED and len(args) == 2 and not kwargs and type(args[1]) is int:
         by = args[1] * _MOVED[name]

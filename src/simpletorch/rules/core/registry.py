@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Final, TypeVar, dataclass_transform
 
 from simpletorch.rules.core.autocast import Autocast, any_float, cast
 from simpletorch.rules.core.binding import Binder
+from simpletorch.rules.core.cards import PLAIN, Card
 from simpletorch.rules.core.dtype import FLOAT32, DType
 from simpletorch.rules.core.index import FUNCTIONS, LAYERS
 from simpletorch.rules.core.mismatch import CannotTell, Kind, Mismatch, Report
@@ -34,6 +35,7 @@ __all__ = [
     "ModuleRule",
     "Rule",
     "answer",
+    "card_of",
     "field_names",
     "forward_rule",
     "infer",
@@ -61,6 +63,7 @@ class Rule:
     names: tuple[str, ...]
     function: Callable[..., Value]
     moves: bool = False  # whether operands may be on different devices: creation, .to(), indexing
+    card: Card = PLAIN
 
     @cached_property
     def signature(self) -> inspect.Signature:
@@ -90,16 +93,24 @@ RULES: Final[Table[Rule]] = Table(FUNCTIONS)
 MODULES: Final[Table[type[ModuleRule]]] = Table(LAYERS)
 
 
-def rule(*names: str, moves: bool = False) -> Callable[[R], R]:
+@cache
+def card_of(name: str) -> Card:
+    """The card of an operation, by any of its names. One without a rule has that of most operations."""
+    entry = RULES.get(name)
+    return (PLAIN if entry is None else entry.card).spelled(name)
+
+
+def rule(*names: str, moves: bool = False, card: Card = PLAIN) -> Callable[[R], R]:
     """Register a rule under public torch names: ``"torch.cat"``, ``"Tensor.view"``, ``"torch.nn.functional.relu"``.
 
     The function's parameters have torch's names and defaults. It gets values (see `values`), answers a value,
     raises `Mismatch` with a short reason, or `CannotTell`. A parameter annotated ``TensorType`` is always a tensor.
     Devices are seen to here: operands must agree, and the result is where they are, unless the rule ``moves`` data.
+    The ``card`` says what the operations do beside that; one of several names is spelled as `Card.spelled` reads it.
     """
 
     def register(function: R) -> R:
-        entry = Rule(names, function, moves)
+        entry = Rule(names, function, moves, card)
         for name in names:
             if RULES.is_read(name):
                 raise ValueError(f"two rules for {name}")

@@ -169,7 +169,7 @@ def from_data(run: Interpreter, value: Value, dtype: DType | None = None) -> Ten
         made.layout = layout.CONTIGUOUS if isinstance(run.resolve(value), List | tuple | int | float) else None
     held = run.resolve(value)
     if isinstance(held, Tensor) and held.array and made.type.dtype in (INT32, INT64):
-        indexes.follow(run, "numpy.clone", (held,), {}, made)
+        indexes.follow(run, "torch.clone", (held,), {}, made)
     return origins.keep(held, made) if isinstance(held, Tensor) and not held.array else origins.of_data(made)
 
 

@@ -9,6 +9,7 @@ from simpletorch.rules.common.conditions import need_max_rank, need_min_rank, ne
 from simpletorch.rules.common.dtypes import float_dtype, same_dtype
 from simpletorch.rules.common.pointwise import ALL_BUT_FLOAT, INTEGRAL, need_kernel
 from simpletorch.rules.common.positions import item_at, need_axes, position, replaced, unknown_dims
+from simpletorch.rules.core.cards import DRAWS, DROPS, MAYBE, OPERAND, PLAIN, RESULT, Card
 from simpletorch.rules.core.dtype import BOOL
 from simpletorch.rules.core.mismatch import CannotTell, Mismatch
 from simpletorch.rules.core.registry import rule
@@ -46,8 +47,16 @@ def same_shape(name: str, input: TensorType) -> TensorType:
     return TensorType(input.shape, input.dtype)
 
 
+_BY_THEIR_OPERAND: Final = "elu gelu hardshrink hardswish hardtanh leaky_relu logsigmoid selu silu softplus softshrink"
+_CARDS: Final = {
+    "rrelu": Card(random=DROPS),
+    "relu": Card(saves=RESULT),
+    **dict.fromkeys(_BY_THEIR_OPERAND.split(), Card(saves=OPERAND)),
+}
+
+
 def _register(name: str) -> None:
-    @rule(*_spellings(name))
+    @rule(*_spellings(name), card=_CARDS.get(name, PLAIN))
     def activation(input: TensorType, *numbers: Value, **options: Value) -> TensorType:
         """``(*b) -> (*b)``"""
         return same_shape(name, input)
@@ -78,7 +87,7 @@ def softmax(input: TensorType, dim: Value, dtype: Value) -> TensorType:
     return result
 
 
-@rule(*(f"torch.nn.functional.{n}" for n in ("softmax", "log_softmax")))
+@rule(*(f"torch.nn.functional.{n}" for n in ("softmax", "log_softmax")), card=Card(saves=RESULT))
 def functional_softmax(input: TensorType, dim: Value = None, _stacklevel: Value = 3, dtype: Value = None) -> TensorType:
     """``(*b) -> (*b)``"""
     return softmax(input, dim, dtype)
@@ -91,13 +100,16 @@ def softmin(input: TensorType, dim: Value = None, _stacklevel: Value = 3, dtype:
     return softmax(input, dim, dtype)
 
 
-@rule(*(f"{place}.{n}" for place in ("torch", "Tensor", "torch.special") for n in ("softmax", "log_softmax")))
+@rule(
+    *(f"{place}.{n}" for place in ("torch", "Tensor", "torch.special") for n in ("softmax", "log_softmax")),
+    card=Card(saves=RESULT),
+)
 def torch_softmax(input: TensorType, dim: Value, dtype: Value = None) -> TensorType:
     """``(*b) -> (*b)``"""
     return softmax(input, dim, dtype)
 
 
-@rule("torch.nn.functional.gumbel_softmax")
+@rule("torch.nn.functional.gumbel_softmax", card=Card(random=DRAWS))
 def gumbel_softmax(
     logits: TensorType, tau: Value = 1, hard: Value = False, eps: Value = 1e-10, dim: Value = -1
 ) -> TensorType:
@@ -167,31 +179,37 @@ def _dropped(input: TensorType, p: Value, training: Value, *, least: int = 0) ->
     return TensorType(input.shape, input.dtype)
 
 
-@rule("torch.nn.functional.dropout")
+@rule("torch.nn.functional.dropout", card=Card(MAYBE, random=DROPS))
 def dropout(input: TensorType, p: Value = 0.5, training: Value = True, inplace: Value = False) -> TensorType:
     """``(*b) -> (*b)``"""
     return _dropped(input, p, training)
 
 
-@rule("torch.dropout", "torch.dropout_", "torch.alpha_dropout", "torch.alpha_dropout_")
+@rule("torch.dropout", "torch.dropout_", "torch.alpha_dropout", "torch.alpha_dropout_", card=Card(MAYBE, random=DROPS))
 def torch_dropout(input: TensorType, p: Value, train: Value) -> TensorType:
     """``(*b) -> (*b)``"""
     return _dropped(input, p, train)
 
 
-@rule("torch.feature_dropout", "torch.feature_dropout_", "torch.feature_alpha_dropout", "torch.feature_alpha_dropout_")
+@rule(
+    "torch.feature_dropout",
+    "torch.feature_dropout_",
+    "torch.feature_alpha_dropout",
+    "torch.feature_alpha_dropout_",
+    card=Card(MAYBE, random=DROPS),
+)
 def torch_feature_dropout(input: TensorType, p: Value, train: Value) -> TensorType:
     """``(b, c, *s) -> (b, c, *s)``"""
     return _dropped(input, p, train, least=2)
 
 
-@rule("torch.nn.functional.alpha_dropout")
+@rule("torch.nn.functional.alpha_dropout", card=Card(MAYBE, random=DROPS))
 def alpha_dropout(input: TensorType, p: Value = 0.5, training: Value = False, inplace: Value = False) -> TensorType:
     """``(*b) -> (*b)``"""
     return _dropped(input, p, training)
 
 
-@rule("torch.nn.functional.feature_alpha_dropout")
+@rule("torch.nn.functional.feature_alpha_dropout", card=Card(MAYBE, random=DROPS))
 def feature_alpha_dropout(
     input: TensorType, p: Value = 0.5, training: Value = False, inplace: Value = False
 ) -> TensorType:
@@ -199,26 +217,26 @@ def feature_alpha_dropout(
     return _dropped(input, p, training, least=2)
 
 
-@rule("torch.nn.functional.dropout3d")
+@rule("torch.nn.functional.dropout3d", card=Card(MAYBE, random=DROPS))
 def dropout3d(input: TensorType, p: Value = 0.5, training: Value = True, inplace: Value = False) -> TensorType:
     """``(b, c, *s) -> (b, c, *s)``, or without b"""
     return _dropped(input, p, training, least=1)
 
 
-@rule("torch.nn.functional.dropout2d")
+@rule("torch.nn.functional.dropout2d", card=Card(MAYBE, random=DROPS))
 def dropout2d(input: TensorType, p: Value = 0.5, training: Value = True, inplace: Value = False) -> TensorType:
     """``(b, c, *s) -> (b, c, *s)``"""
     return _dropped(input, p, training, least=2)
 
 
-@rule("torch.nn.functional.dropout1d")
+@rule("torch.nn.functional.dropout1d", card=Card(MAYBE, random=DROPS))
 def dropout1d(input: TensorType, p: Value = 0.5, training: Value = True, inplace: Value = False) -> TensorType:
     """``(b, c, l) -> (b, c, l)``, or without b"""
     need_rank("input", input, 2, 3)
     return _dropped(input, p, training)
 
 
-@rule("torch.native_dropout")
+@rule("torch.native_dropout", card=Card(random=DROPS))
 def native_dropout(input: TensorType, p: Value, train: Value) -> tuple[TensorType, TensorType]:
     """``(*b) -> (*b), mask (*b)``"""
     if train is True and 0 not in input.shape.items:

@@ -19,6 +19,7 @@ from simpletorch.rules.common.pointwise import (
     operand,
     updated,
 )
+from simpletorch.rules.core.cards import ELEMENTWISE, NEVER, OTHERS, SOMETHING, Card
 from simpletorch.rules.core.dtype import BOOL, COMPLEX128, FLOAT64, DType
 from simpletorch.rules.core.mismatch import CannotTell, Mismatch
 from simpletorch.rules.core.registry import rule
@@ -95,10 +96,11 @@ def register(
     *,
     reflected: tuple[str, ...] = (),
     in_place: tuple[str, ...] = (),
+    card: Card = ELEMENTWISE,
 ) -> None:
     """Register a function of two operands, its ``__radd__`` forms and its in-place forms."""
 
-    @rule(*names)
+    @rule(*names, card=card)
     def forward(input: Value, other: Value, *, alpha: Value = 1, **options: Value) -> TensorType:
         """``(*a), (*b) -> (*broadcast(a, b))``"""
         result = compute(input, other)
@@ -107,14 +109,14 @@ def register(
 
     if reflected:
 
-        @rule(*reflected)
+        @rule(*reflected, card=card)
         def backward(other: Value, input: Value, **options: Value) -> TensorType:
             """``(*b), (*a) -> (*broadcast(a, b))``, the operands exchanged"""
             return compute(input, other)
 
     if in_place:
 
-        @rule(*in_place)
+        @rule(*in_place, card=card)
         def forward_(input: TensorType, other: Value, *, alpha: Value = 1, **options: Value) -> TensorType:
             """``(*a), (*b) -> (*a)``, in place: b must broadcast to a"""
             return updated(input, forward(input, other, alpha=alpha))
@@ -128,7 +130,6 @@ def operators(*names: str) -> tuple[str, ...]:
 def _register_table() -> None:
     for compute, names, operator in (
         (binary(result_dtype), "add", "add"),
-        (binary(result_dtype), "mul multiply", "mul"),
         (binary(result_dtype, _NUMBERS_ONLY), "remainder", "mod"),
         (binary(result_dtype, _NUMBERS_ONLY, numbers="other"), "fmod", ""),
         (binary(result_dtype, _NUMBERS_ONLY), "floor_divide", "floordiv"),
@@ -157,7 +158,15 @@ def _register_table() -> None:
         (binary(result_dtype, ALL_BUT_FLOAT, numbers="none"), "logaddexp2"),
     ):
         register(compute, functions_and_methods(names))
-    register(binary(float_dtype, COMPLEX_ONLY), _special(_POLYNOMIALS))
+    register(
+        binary(result_dtype),
+        (*functions_and_methods("mul multiply"), *operators("mul")),
+        reflected=operators("rmul"),
+        in_place=(*functions_and_methods("mul multiply", in_place=True), *operators("imul")),
+        card=Card(saves=OTHERS, by_element=True),
+    )
+    register(binary(float_dtype, COMPLEX_ONLY), _special("xlogy xlog1py zeta"))
+    register(binary(float_dtype, COMPLEX_ONLY), _special(_POLYNOMIALS), card=Card(gradient=NEVER, by_element=True))
     register(binary(float_dtype, ALL_BUT_FLOAT, numbers="none"), _special("gammainc gammaincc"))
     register(_reflected_subtract, ("torch.rsub",))
 
@@ -199,25 +208,25 @@ def power(input: Value, exponent: Value) -> TensorType:
     return TensorType(shape, None if dtype == BOOL else dtype)
 
 
-@rule(*functions_and_methods("pow"), "Tensor.__pow__")
+@rule(*functions_and_methods("pow"), "Tensor.__pow__", card=Card(saves=SOMETHING, by_element=True))
 def pow(input: Value, exponent: Value) -> TensorType:
     """``(*a), (*b) -> (*broadcast(a, b))``"""
     return power(input, exponent)
 
 
-@rule("Tensor.__rpow__")
+@rule("Tensor.__rpow__", card=ELEMENTWISE)
 def rpow(exponent: Value, input: Value) -> TensorType:
     """``(*b), (*a) -> (*broadcast(a, b))``, the operands exchanged"""
     return power(input, exponent)
 
 
-@rule("Tensor.pow_", "Tensor.__ipow__")
+@rule("Tensor.pow_", "Tensor.__ipow__", card=ELEMENTWISE)
 def pow_(input: TensorType, exponent: Value) -> TensorType:
     """``(*a), (*b) -> (*a)``, in place: b must broadcast to a"""
     return updated(input, power(input, exponent))
 
 
-@rule(*functions_and_methods("float_power"))
+@rule(*functions_and_methods("float_power"), card=ELEMENTWISE)
 def float_power(input: Value, exponent: Value) -> TensorType:
     """``(*a), (*b) -> (*broadcast(a, b))`` in Float64 or Complex128"""
     with called(other="exponent"):
@@ -228,7 +237,7 @@ def _special(names: str) -> tuple[str, ...]:
     return tuple(f"torch.special.{n}" for n in names.split())
 
 
-_POLYNOMIALS: Final = "xlogy xlog1py zeta " + " ".join(
+_POLYNOMIALS: Final = " ".join(
     f"{kind}"
     for kind in (
         *(f"{shift}chebyshev_polynomial_{letter}" for shift in ("", "shifted_") for letter in "tuvw"),
@@ -253,26 +262,31 @@ def _divide(input: Value, other: Value, rounding_mode: Value) -> TensorType:
     return TensorType(shape, exact if exact == rounded else None)
 
 
-@rule(*functions_and_methods("div divide true_divide"), "Tensor.__truediv__", "Tensor.__div__")
+@rule(*functions_and_methods("div divide true_divide"), "Tensor.__truediv__", "Tensor.__div__", card=ELEMENTWISE)
 def div(input: Value, other: Value, *, rounding_mode: Value = None) -> TensorType:
     """``(*a), (*b) -> (*broadcast(a, b))``; ints give floats unless they are rounded"""
     return _divide(input, other, rounding_mode)
 
 
-@rule("Tensor.__rtruediv__", "Tensor.__rdiv__")
+@rule("Tensor.__rtruediv__", "Tensor.__rdiv__", card=ELEMENTWISE)
 def rdiv(other: TensorType, input: Value) -> TensorType:
     """``(*b), (*a) -> (*broadcast(a, b))``, the operands exchanged"""
     reciprocal = other.with_dtype(float_dtype(other))  # torch computes 1 / other first
     return _divide(input, reciprocal, None)
 
 
-@rule(*functions_and_methods("div divide true_divide", in_place=True), "Tensor.__itruediv__", "Tensor.__idiv__")
+@rule(
+    *functions_and_methods("div divide true_divide", in_place=True),
+    "Tensor.__itruediv__",
+    "Tensor.__idiv__",
+    card=ELEMENTWISE,
+)
 def div_(input: TensorType, other: Value, *, rounding_mode: Value = None) -> TensorType:
     """``(*a), (*b) -> (*a)``, in place: b must broadcast to a"""
     return updated(input, _divide(input, other, rounding_mode))
 
 
-@rule("Tensor.float_power_")
+@rule("Tensor.float_power_", card=ELEMENTWISE)
 def float_power_(input: TensorType, exponent: Value) -> TensorType:
     """``(*a), (*b) -> (*a)``, in place: b must broadcast to a, which must be Float64 or Complex128"""
     result = float_power(input, exponent)
@@ -288,7 +302,7 @@ def float_power_(input: TensorType, exponent: Value) -> TensorType:
     return updated(input, result)
 
 
-@rule("torch.heaviside", "Tensor.heaviside")
+@rule("torch.heaviside", "Tensor.heaviside", card=ELEMENTWISE)
 def heaviside(input: TensorType, values: TensorType) -> TensorType:
     """``(*a), (*b) -> (*broadcast(a, b))``"""
     dtype = same_dtype(("input", input), ("values", values))
@@ -296,7 +310,7 @@ def heaviside(input: TensorType, values: TensorType) -> TensorType:
     return TensorType(common_shape(input=input, values=values), dtype)
 
 
-@rule("Tensor.heaviside_")
+@rule("Tensor.heaviside_", card=ELEMENTWISE)
 def heaviside_(input: TensorType, values: TensorType) -> TensorType:
     """``(*a), (*b) -> (*a)``, in place"""
     return updated(input, heaviside(input, values))
@@ -329,37 +343,37 @@ def _clamped_by_numbers(input: TensorType, bounds: dict[str, Value]) -> TensorTy
     return TensorType(input.shape, result_dtype(input, *numbers))
 
 
-@rule(*functions_and_methods("clamp clip"))
+@rule(*functions_and_methods("clamp clip"), card=ELEMENTWISE)
 def clamp(input: TensorType, min: Value = None, max: Value = None) -> TensorType:
     """``(*a), min (*b), max (*c) -> (*broadcast(a, b, c))``"""
     return _clamped(input, min=min, max=max)
 
 
-@rule(*functions_and_methods("clamp clip", in_place=True), "torch.clamp_", "torch.clip_")
+@rule(*functions_and_methods("clamp clip", in_place=True), "torch.clamp_", "torch.clip_", card=ELEMENTWISE)
 def clamp_(input: TensorType, min: Value = None, max: Value = None) -> TensorType:
     """``(*a), min (*b), max (*c) -> (*a)``, in place"""
     return updated(input, _clamped(input, min=min, max=max))
 
 
-@rule(*functions_and_methods("clamp_min"))
+@rule(*functions_and_methods("clamp_min"), card=ELEMENTWISE)
 def clamp_min(input: Value, min: Value) -> TensorType:
     """``(*a), (*b) -> (*broadcast(a, b))``"""
     return _clamped(input, min=min)
 
 
-@rule(*functions_and_methods("clamp_max"))
+@rule(*functions_and_methods("clamp_max"), card=ELEMENTWISE)
 def clamp_max(input: Value, max: Value) -> TensorType:
     """``(*a), (*b) -> (*broadcast(a, b))``"""
     return _clamped(input, max=max)
 
 
-@rule("Tensor.clamp_min_", "torch.clamp_min_")
+@rule("Tensor.clamp_min_", "torch.clamp_min_", card=ELEMENTWISE)
 def clamp_min_(input: TensorType, min: Value) -> TensorType:
     """``(*a), (*b) -> (*a)``, in place"""
     return updated(input, _clamped(input, min=min))
 
 
-@rule("Tensor.clamp_max_", "torch.clamp_max_")
+@rule("Tensor.clamp_max_", "torch.clamp_max_", card=ELEMENTWISE)
 def clamp_max_(input: TensorType, max: Value) -> TensorType:
     """``(*a), (*b) -> (*a)``, in place"""
     return updated(input, _clamped(input, max=max))

@@ -10,6 +10,7 @@ from simpletorch.rules.common.broadcasting import common_shape
 from simpletorch.rules.common.conditions import need_differentiable
 from simpletorch.rules.common.factory import device_argument
 from simpletorch.rules.common.pointwise import operand, updated
+from simpletorch.rules.core.cards import FIRST, KEPT, MAYBE, MOVED, NEVER, OTHER, VIEW, Card
 from simpletorch.rules.core.dtype import (
     BFLOAT16,
     BOOL,
@@ -59,7 +60,8 @@ TENSOR_NAMES: Final = {
 
 
 def _register_cast(name: str, dtype: DType | None) -> None:
-    @rule(f"Tensor.{name}")
+    # a Bool holds no other numbers than 0 and 1
+    @rule(f"Tensor.{name}", card=Card(MAYBE, OTHER if name == "bool" else KEPT))
     def cast(input: TensorType, memory_format: Value = None) -> TensorType:
         """``(*b) -> (*b)``"""
         return input.with_dtype(dtype)
@@ -85,7 +87,7 @@ def _destination(
     return dtype_argument(given, input.dtype), device_argument(device if first is None else first, input.device)
 
 
-@rule("Tensor.to", moves=True)
+@rule("Tensor.to", moves=True, card=Card(MAYBE, KEPT, FIRST))
 def to(
     input: TensorType,
     *args: Value,
@@ -100,7 +102,7 @@ def to(
     return TensorType(input.shape, found, place)
 
 
-@rule("Tensor.type")
+@rule("Tensor.type", card=Card(MAYBE, KEPT))
 def cast_to_type(input: TensorType, dtype: Value = None, non_blocking: Value = False) -> Value:
     """``(*b) -> (*b)``; without a dtype, its name"""
     if dtype is None:
@@ -110,19 +112,19 @@ def cast_to_type(input: TensorType, dtype: Value = None, non_blocking: Value = F
     return input.with_dtype(dtype if isinstance(dtype, DType) else None)
 
 
-@rule("Tensor.type_as", moves=True)
+@rule("Tensor.type_as", moves=True, card=Card(MAYBE, KEPT, FIRST))
 def type_as(input: TensorType, other: TensorType) -> TensorType:
     """``(*b), (*c) -> (*b)``, with the dtype and device of the other"""
     return TensorType(input.shape, other.dtype, other.device)
 
 
-@rule("Tensor.cpu", moves=True)
+@rule("Tensor.cpu", moves=True, card=Card(MAYBE, KEPT))
 def cpu(input: TensorType, memory_format: Value = None) -> TensorType:
     """``(*b) -> (*b)``"""
     return TensorType(input.shape, input.dtype, Device("cpu"))
 
 
-@rule("Tensor.cuda", moves=True)
+@rule("Tensor.cuda", moves=True, card=Card(MAYBE, KEPT))
 def cuda(
     input: TensorType, device: Value = None, non_blocking: Value = False, memory_format: Value = None
 ) -> TensorType:
@@ -130,7 +132,7 @@ def cuda(
     return TensorType(input.shape, input.dtype, device_argument(device, Device("cuda")) or Device("cuda"))
 
 
-@rule("Tensor.xpu", moves=True)
+@rule("Tensor.xpu", moves=True, card=Card(MAYBE, KEPT))
 def xpu(
     input: TensorType, device: Value = None, non_blocking: Value = False, memory_format: Value = None
 ) -> TensorType:
@@ -138,18 +140,16 @@ def xpu(
     return TensorType(input.shape, input.dtype, device_argument(device, Device("xpu")) or Device("xpu"))
 
 
-@rule("Tensor.to_dense")
+@rule("Tensor.to_dense", card=Card(MAYBE, KEPT))
 def to_dense(input: TensorType, dtype: Value = None, *, masked_grad: Value = None) -> TensorType:
     """``(*b) -> (*b)``"""
     return TensorType(input.shape, dtype_argument(dtype, input.dtype))
 
 
-@rule(
-    *("torch.clone", "Tensor.clone", "torch.detach", "Tensor.detach", "torch.detach_", "Tensor.detach_"),
-    *("Tensor.contiguous", "Tensor.pin_memory", "Tensor.share_memory_", "Tensor.data", "Tensor.coalesce"),
-    "Tensor.__reversed__",
-    *("torch.detach_copy", "torch.alias_copy"),
-)
+@rule("torch.clone", "Tensor.clone", "torch.detach_copy", "torch.alias_copy", card=Card(numbers=KEPT))
+@rule("torch.detach", "Tensor.detach", "torch.detach_", "Tensor.detach_", "Tensor.data", card=Card(VIEW, KEPT, NEVER))
+@rule("Tensor.contiguous", "Tensor.pin_memory", "Tensor.share_memory_", "Tensor.coalesce", card=Card(MAYBE, KEPT))
+@rule("Tensor.__reversed__", card=Card(numbers=MOVED))
 def same(input: TensorType, *args: Value, **options: Value) -> TensorType:
     """``(*b) -> (*b)``"""
     return input
@@ -161,7 +161,7 @@ def changed_by_python(input: TensorType, *args: Value) -> TensorType:
     return input
 
 
-@rule("Tensor.requires_grad_")
+@rule("Tensor.requires_grad_", card=Card(MAYBE, KEPT))
 def requires_grad_(input: TensorType, requires_grad: Value = True) -> TensorType:
     """``(*b) -> (*b)``"""
     if requires_grad is True:

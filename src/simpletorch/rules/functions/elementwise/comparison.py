@@ -15,6 +15,7 @@ from simpletorch.rules.common.pointwise import (
     operand,
     updated,
 )
+from simpletorch.rules.core.cards import ELEMENTWISE
 from simpletorch.rules.core.dtype import BOOL, DType
 from simpletorch.rules.core.registry import rule
 from simpletorch.rules.core.values import Scalar, TensorType, Value
@@ -34,7 +35,7 @@ def _register_boolean(
     compute = binary(_boolean, refused, numbers=numbers)
     register(compute, (*functions_and_methods(names), *(operators(operator) if operator else ())))
 
-    @rule(*functions_and_methods(names, in_place=True))
+    @rule(*functions_and_methods(names, in_place=True), card=ELEMENTWISE)
     def compare_(input: TensorType, other: Value) -> TensorType:
         """``(*a), (*b) -> (*a)``, in place: b must broadcast to a"""
         return updated(input, compute(input, other).with_dtype(input.dtype))
@@ -67,7 +68,7 @@ for _name, _operator in (("bitwise_left_shift", "lshift"), ("bitwise_right_shift
     )
 
 
-@rule("torch.isclose", "Tensor.isclose")
+@rule("torch.isclose", "Tensor.isclose", card=ELEMENTWISE)
 def isclose(
     input: TensorType, other: TensorType, rtol: Value = 1e-05, atol: Value = 1e-08, equal_nan: Value = False
 ) -> TensorType:

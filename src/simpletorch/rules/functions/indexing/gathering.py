@@ -12,6 +12,7 @@ from simpletorch.rules.common.conditions import (
     need_same_rank,
 )
 from simpletorch.rules.common.positions import leave_unknown, of_rank, position, replaced, shaped
+from simpletorch.rules.core.cards import PICKED, Card
 from simpletorch.rules.core.dtype import BOOL, INT32, INT64
 from simpletorch.rules.core.mismatch import CannotTell, Mismatch
 from simpletorch.rules.core.registry import rule
@@ -40,7 +41,7 @@ def need_no_larger(
             raise Mismatch(f"{name} has {s} at dim {i}, which is larger than {of}'s {t}", expected=t, got=s)
 
 
-@rule("torch.index_select", "Tensor.index_select")
+@rule("torch.index_select", "Tensor.index_select", card=Card(numbers=PICKED))
 @leave_unknown()
 def index_select(input: TensorType, dim: Value, index: TensorType) -> TensorType:
     """``(*a, n, *b), index (k,) -> (*a, k, *b)``"""
@@ -57,7 +58,7 @@ def index_select(input: TensorType, dim: Value, index: TensorType) -> TensorType
     return shaped(input, replaced(shape, at, count))
 
 
-@rule("torch.gather", "Tensor.gather")
+@rule("torch.gather", "Tensor.gather", card=Card(numbers=PICKED))
 def gather(input: TensorType, dim: Value, index: TensorType, *, sparse_grad: Value = False) -> TensorType:
     """``(*s), index (*t) -> (*t)`` with t no larger than s apart from dim"""
     if index.shape.numel() == 0:
@@ -72,14 +73,14 @@ def gather(input: TensorType, dim: Value, index: TensorType, *, sparse_grad: Val
     return shaped(input, index.shape)
 
 
-@rule("torch.take", "Tensor.take")
+@rule("torch.take", "Tensor.take", card=Card(numbers=PICKED))
 def take(input: TensorType, index: TensorType) -> TensorType:
     """``(*s), index (*t) -> (*t)``"""
     need_dtype("index", index, INT64)
     return shaped(input, index.shape)
 
 
-@rule("torch.take_along_dim", "Tensor.take_along_dim")
+@rule("torch.take_along_dim", "Tensor.take_along_dim", card=Card(numbers=PICKED))
 def take_along_dim(input: TensorType, indices: TensorType, dim: Value = None) -> TensorType:
     """``(*a, n, *b), indices (*a, k, *b) -> (*a, k, *b)``, the others broadcast; without dim both are flat"""
     need_dtype("indices", indices, INT64)
@@ -101,7 +102,7 @@ def take_along_dim(input: TensorType, indices: TensorType, dim: Value = None) ->
     return shaped(input, replaced(joint, at, b.items[at]))
 
 
-@rule("torch.masked_select", "Tensor.masked_select")
+@rule("torch.masked_select", "Tensor.masked_select", card=Card(numbers=PICKED))
 def masked_select(input: TensorType, mask: TensorType) -> TensorType:
     """``(*s), mask (*s) -> (?,)``"""
     need_dtype("mask", mask, BOOL)

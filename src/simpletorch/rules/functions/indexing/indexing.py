@@ -6,6 +6,7 @@ from simpletorch.rules.common.broadcasting import need_expandable
 from simpletorch.rules.common.conditions import need_min_rank, need_storable
 from simpletorch.rules.common.positions import drop_first, shaped
 from simpletorch.rules.common.selection import Selection, select
+from simpletorch.rules.core.cards import MAYBE, PICKED, Card
 from simpletorch.rules.core.mismatch import CannotTell, Mismatch
 from simpletorch.rules.core.registry import rule
 from simpletorch.rules.core.values import Scalar, TensorType, Value
@@ -14,7 +15,7 @@ from simpletorch.shapes import ANY_SHAPE, Dim, Rest, Shape, Unknown
 __all__ = ["getitem", "need_room", "setitem"]
 
 
-@rule("Tensor.__getitem__", moves=True)
+@rule("Tensor.__getitem__", moves=True, card=Card(MAYBE, PICKED))
 def getitem(input: TensorType, index: Value) -> TensorType:
     """``x[i]`` drops a dim, ``x[a:b]`` shortens one, ``None`` adds 1, index tensors add their shape, masks ``(?,)``"""
     _need_one_device(input, index)

@@ -17,6 +17,7 @@ from simpletorch.rules.common.dtypes import complex_dtype, real_dtype, same_dtyp
 from simpletorch.rules.common.matrices import matrices, square_matrices
 from simpletorch.rules.common.positions import of
 from simpletorch.rules.common.results import named
+from simpletorch.rules.core.cards import DRAWS, SOME, Card
 from simpletorch.rules.core.dtype import INT32, DType
 from simpletorch.rules.core.mismatch import CannotTell, Mismatch
 from simpletorch.rules.core.registry import rule
@@ -79,13 +80,13 @@ def _low_rank(A: TensorType, q: Value) -> Value:
     return TensorType(u, A.dtype), TensorType(s, real_dtype(A.dtype)), TensorType(v, A.dtype)
 
 
-@rule("torch.svd_lowrank")
+@rule("torch.svd_lowrank", card=Card(random=DRAWS))
 def svd_lowrank(A: TensorType, q: Value = 6, niter: Value = 2, M: Value = None) -> Value:
     """``(*b, n, m) -> U (*b, n, q), S (*b, q), V (*b, m, q)``"""
     return _low_rank(A, q)
 
 
-@rule("torch.pca_lowrank")
+@rule("torch.pca_lowrank", card=Card(random=DRAWS))
 def pca_lowrank(A: TensorType, q: Value = None, center: Value = True, niter: Value = 2) -> Value:
     """``(*b, n, m) -> U (*b, n, q), S (*b, q), V (*b, m, q)``; q is at most 6 where it isn't given"""
     return _low_rank(A, minimum(6, *A.shape.last(2)) if q is None and A.shape.min_rank >= 2 else q)
@@ -220,7 +221,7 @@ def _triangles(batch: Shape, n: Dim, m: Dim, dtype: DType | None) -> tuple[Tenso
     return p, lower, upper
 
 
-@rule("torch.linalg.lu")
+@rule("torch.linalg.lu", card=Card(gradient=SOME))
 def linalg_lu(A: TensorType, *, pivot: Value = True) -> Named:
     """``(*b, n, m) -> P (*b, n, n), L (*b, n, k), U (*b, k, m)`` with k = min(n, m)"""
     p, lower, upper = _triangles(*matrices("A", A), A.dtype)
@@ -229,7 +230,7 @@ def linalg_lu(A: TensorType, *, pivot: Value = True) -> Named:
     return named("linalg_lu", P=p, L=lower, U=upper)
 
 
-@rule("torch.lu_unpack")
+@rule("torch.lu_unpack", card=Card(gradient=SOME))
 def lu_unpack(
     LU_data: TensorType, LU_pivots: TensorType, unpack_data: Value = True, unpack_pivots: Value = True
 ) -> Named:

@@ -6,6 +6,7 @@ from simpletorch.rules.common.arguments import dim_or_unknown
 from simpletorch.rules.common.conditions import need_min_rank, need_rank
 from simpletorch.rules.common.dtypes import summed_dtype
 from simpletorch.rules.common.positions import axis, item_at, locate_two, of, reveal, shaped, unknown_dims, without
+from simpletorch.rules.core.cards import PICKED, VIEW, Card
 from simpletorch.rules.core.mismatch import CannotTell, Mismatch
 from simpletorch.rules.core.registry import rule
 from simpletorch.rules.core.values import TensorType, Value
@@ -65,13 +66,13 @@ def _need_two_dims(dim1: Value, dim2: Value, places: tuple[int, int]) -> None:
         raise Mismatch(f"dim1={dim1} and dim2={dim2} are the same dim", got=places)
 
 
-@rule("torch.diagonal", "Tensor.diagonal", "torch.diagonal_copy")
+@rule("torch.diagonal", "Tensor.diagonal", "torch.diagonal_copy", card=Card(VIEW, PICKED))
 def diagonal(input: TensorType, offset: Value = 0, dim1: Value = 0, dim2: Value = 1) -> TensorType:
     """``(n, m, *b) -> (*b, min(n, m))``"""
     return _diagonal(input, offset, dim1, dim2)
 
 
-@rule("torch.linalg.diagonal")
+@rule("torch.linalg.diagonal", card=Card(VIEW, PICKED))
 def linalg_diagonal(A: TensorType, *, offset: Value = 0, dim1: Value = -2, dim2: Value = -1) -> TensorType:
     """``(*b, n, m) -> (*b, min(n, m))``"""
     return _diagonal(A, offset, dim1, dim2)

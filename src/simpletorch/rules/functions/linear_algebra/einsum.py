@@ -11,6 +11,7 @@ from simpletorch.rules.common.broadcasting import broadcast_shapes
 from simpletorch.rules.common.conditions import unequal
 from simpletorch.rules.common.dtypes import same_dtype
 from simpletorch.rules.common.positions import reveal
+from simpletorch.rules.core.cards import MAYBE, Card
 from simpletorch.rules.core.dtype import INT64, DType, promote_all
 from simpletorch.rules.core.mismatch import CannotTell, Mismatch
 from simpletorch.rules.core.registry import rule
@@ -176,7 +177,7 @@ def _dtype(terms: Sequence[Term], output: Term, operands: Sequence[TensorType]) 
     return promote_all(dtypes)
 
 
-@rule("torch.einsum")
+@rule("torch.einsum", card=Card(MAYBE))
 def einsum(equation: Value, *operands: Value) -> TensorType:
     """``"ij,jk->ik", (i, j), (j, k) -> (i, k)``; letters that the output lacks are summed"""
     if isinstance(equation, TensorType):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from simpletorch.rules.common.broadcasting import broadcast_shapes
 from simpletorch.rules.common.conditions import need_equal, need_min_rank, need_rank
 from simpletorch.rules.common.dtypes import same_dtype
+from simpletorch.rules.core.cards import OTHERS, PRODUCT, SOMETHING, Card
 from simpletorch.rules.core.registry import rule
 from simpletorch.rules.core.values import TensorType
 from simpletorch.shapes import ANY_SHAPE, Shape, equal
@@ -19,7 +20,7 @@ def _turned(left: str, a: Shape, right: str, b: Shape) -> str | None:
     return None
 
 
-@rule("torch.matmul", "torch.linalg.matmul", "Tensor.matmul", "Tensor.__matmul__")
+@rule("torch.matmul", "torch.linalg.matmul", "Tensor.matmul", "Tensor.__matmul__", card=Card(saves=PRODUCT))
 def matmul(input: TensorType, other: TensorType) -> TensorType:
     """``(*b, n, k) @ (*b, k, m) -> (*b, n, m)``; a vector on either side loses its dim"""
     dtype = same_dtype(("input", input), ("other", other))
@@ -41,7 +42,7 @@ def matmul(input: TensorType, other: TensorType) -> TensorType:
     return TensorType(Shape((*batch.items, a.dim(-2), b.dim(-1))), dtype)
 
 
-@rule("Tensor.__rmatmul__")
+@rule("Tensor.__rmatmul__", card=Card(saves=SOMETHING))
 def rmatmul(other: TensorType, input: TensorType) -> TensorType:
     """``(*b, n, k) @ (*b, k, m) -> (*b, n, m)``, asked of the right operand"""
     return matmul(input, other)
@@ -54,7 +55,7 @@ def _matmul_of_unknown_rank(a: Shape, b: Shape) -> Shape:
     return ANY_SHAPE
 
 
-@rule("torch.mm", "Tensor.mm")
+@rule("torch.mm", "Tensor.mm", card=Card(saves=OTHERS))
 def mm(input: TensorType, mat2: TensorType) -> TensorType:
     """``(n, k) @ (k, m) -> (n, m)``"""
     need_rank("input", input, 2)

@@ -19,6 +19,7 @@ from simpletorch.rules.common.conditions import (
 from simpletorch.rules.common.dtypes import result_dtype, same_dtype
 from simpletorch.rules.common.positions import item_at, locate, one_rest, size_at, without
 from simpletorch.rules.common.reduced import reduced
+from simpletorch.rules.core.cards import OTHERS, Card
 from simpletorch.rules.core.dtype import promote_all
 from simpletorch.rules.core.mismatch import CannotTell, Mismatch
 from simpletorch.rules.core.registry import rule
@@ -37,7 +38,7 @@ def _batched(first: str, a: TensorType, second: str, b: TensorType) -> Shape:
     return Shape.of(size, n, m)
 
 
-@rule("torch.bmm", "Tensor.bmm")
+@rule("torch.bmm", "Tensor.bmm", card=Card(saves=OTHERS))
 def bmm(input: TensorType, mat2: TensorType, out_dtype: Value = None) -> TensorType:
     """``(b, n, k) @ (b, k, m) -> (b, n, m)``"""
     shape = _batched("input", input, "mat2", mat2)

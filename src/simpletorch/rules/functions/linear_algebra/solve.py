@@ -18,6 +18,7 @@ from simpletorch.rules.common.dtypes import real_dtype, same_dtype
 from simpletorch.rules.common.matrices import matrices, need_full_precision, square_matrices
 from simpletorch.rules.common.positions import axes, of
 from simpletorch.rules.common.results import named
+from simpletorch.rules.core.cards import SOME, Card
 from simpletorch.rules.core.dtype import INT32, INT64
 from simpletorch.rules.core.mismatch import CannotTell, Mismatch
 from simpletorch.rules.core.registry import rule
@@ -171,7 +172,7 @@ def _driver(driver: Value, A: TensorType) -> str | None:
     return driver if isinstance(driver, str) else None
 
 
-@rule("torch.linalg.lstsq")
+@rule("torch.linalg.lstsq", card=Card(gradient=SOME))
 def lstsq(A: TensorType, B: TensorType, rcond: Value = None, *, driver: Value = None) -> Named:
     """``(*b, m, n), (*b, m, k) -> solution (*b, n, k), residuals, rank (*b), singular_values``"""
     need_full_precision("A", A)

@@ -6,6 +6,7 @@ from simpletorch.rules.common.arguments import dtype_argument
 from simpletorch.rules.common.conditions import need_categories
 from simpletorch.rules.common.dtypes import number_dtype
 from simpletorch.rules.common.factory import device_argument, made, size_argument
+from simpletorch.rules.core.cards import DRAWS, NEVER, PLAIN, Card, Random
 from simpletorch.rules.core.dtype import BOOL, COMPLEX64, DEFAULT_FLOAT, INT64, DType
 from simpletorch.rules.core.mismatch import Mismatch
 from simpletorch.rules.core.registry import rule
@@ -32,7 +33,7 @@ def need_fillable(value: Value, dtype: DType | None) -> None:
 
 
 def _register_sized(names: tuple[str, ...], *, drawn: bool) -> None:
-    @rule(*names, moves=True)
+    @rule(*names, moves=True, card=Card(random=DRAWS) if drawn else PLAIN)
     def create(
         *sizes: Value,
         size: Value = None,
@@ -53,7 +54,7 @@ _register_sized(("torch.rand", "torch.randn"), drawn=True)
 
 
 def _register_like(names: tuple[str, ...], *, drawn: bool) -> None:
-    @rule(*names, moves=True)
+    @rule(*names, moves=True, card=Card(gradient=NEVER, random=DRAWS if drawn else Random.NO))
     def create_like(
         input: TensorType, *, dtype: Value = None, device: Value = None, requires_grad: Value = False, **options: Value
     ) -> TensorType:
@@ -68,7 +69,7 @@ _register_like(("torch.zeros_like", "torch.ones_like", "torch.empty_like"), draw
 _register_like(("torch.rand_like", "torch.randn_like"), drawn=True)
 
 
-@rule("Tensor.new_zeros", "Tensor.new_ones", "Tensor.new_empty", moves=True)
+@rule("Tensor.new_zeros", "Tensor.new_ones", "Tensor.new_empty", moves=True, card=Card(gradient=NEVER))
 def new_sized(
     input: TensorType,
     *sizes: Value,
@@ -99,7 +100,7 @@ def full(
     return made(size_argument((size,)), found, device_argument(device), requires_grad)
 
 
-@rule("torch.full_like", moves=True)
+@rule("torch.full_like", moves=True, card=Card(gradient=NEVER))
 def full_like(
     input: TensorType,
     fill_value: Value,
@@ -115,7 +116,7 @@ def full_like(
     return made(input.shape, found, device_argument(device, input.device), requires_grad)
 
 
-@rule("Tensor.new_full", moves=True)
+@rule("Tensor.new_full", moves=True, card=Card(gradient=NEVER))
 def new_full(
     input: TensorType,
     size: Value,
@@ -173,7 +174,7 @@ def empty_permuted(
     return made(shape, found, device_argument(device), requires_grad)
 
 
-@rule("Tensor.new_empty_strided", moves=True)
+@rule("Tensor.new_empty_strided", moves=True, card=Card(gradient=NEVER))
 def new_empty_strided(
     input: TensorType, size: Value, stride: Value, dtype: Value = None, device: Value = None, **options: Value
 ) -> TensorType:
@@ -190,7 +191,7 @@ def scalar_tensor(
     return made(Shape(()), dtype_argument(dtype, default), device_argument(device), requires_grad)
 
 
-@rule("torch.randint", moves=True)
+@rule("torch.randint", moves=True, card=Card(random=DRAWS))
 def randint(
     *args: Value,
     low: Value = 0,
@@ -216,7 +217,7 @@ def _need_some(bounds: tuple[Value, ...]) -> None:
         raise Mismatch(f"low is {low} and high is {high}, but low must be less", expected=low + 1, got=high)
 
 
-@rule("torch.randint_like", moves=True)
+@rule("torch.randint_like", moves=True, card=Card(gradient=NEVER, random=DRAWS))
 def randint_like(
     input: TensorType, *bounds: Value, dtype: Value = None, device: Value = None, **options: Value
 ) -> TensorType:
@@ -224,7 +225,7 @@ def randint_like(
     return made(input.shape, dtype_argument(dtype, input.dtype), device_argument(device, input.device))
 
 
-@rule("torch.randperm", moves=True)
+@rule("torch.randperm", moves=True, card=Card(random=DRAWS))
 def randperm(
     n: Value, *, dtype: Value = None, device: Value = None, requires_grad: Value = False, **options: Value
 ) -> TensorType:

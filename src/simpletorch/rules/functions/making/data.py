@@ -7,6 +7,7 @@ from simpletorch.rules.common.broadcasting import common_shape
 from simpletorch.rules.common.dtypes import number_dtype, same_dtype
 from simpletorch.rules.common.factory import device_argument, made, size_argument
 from simpletorch.rules.common.pointwise import ALL_BUT_FLOAT, is_number, need_kernel
+from simpletorch.rules.core.cards import KEPT, MAYBE, NEVER, SOME, Card
 from simpletorch.rules.core.dtype import (
     DEFAULT_FLOAT,
     FLOAT16,
@@ -95,7 +96,7 @@ def tensor(
     return made(found.shape, dtype_argument(dtype, found.dtype), device_argument(device, default), requires_grad)
 
 
-@rule("torch.as_tensor", "torch.asarray", moves=True)
+@rule("torch.as_tensor", "torch.asarray", moves=True, card=Card(MAYBE, KEPT))
 def as_tensor(
     data: Value, dtype: Value = None, device: Value = None, *, copy: Value = None, requires_grad: Value = False
 ) -> TensorType:
@@ -103,7 +104,7 @@ def as_tensor(
     return tensor(data, dtype=dtype, device=device, requires_grad=requires_grad)
 
 
-@rule("Tensor.new_tensor", moves=True)
+@rule("Tensor.new_tensor", moves=True, card=Card(gradient=NEVER))
 def new_tensor(
     input: TensorType, data: Value, *, dtype: Value = None, device: Value = None, requires_grad: Value = False
 ) -> TensorType:
@@ -112,7 +113,8 @@ def new_tensor(
     return made(found.shape, dtype_argument(dtype, input.dtype), device_argument(device, input.device), requires_grad)
 
 
-@rule("torch.from_numpy", "torch.from_dlpack", "torch.utils.dlpack.from_dlpack", moves=True)
+@rule("torch.from_numpy", moves=True)
+@rule("torch.from_dlpack", "torch.utils.dlpack.from_dlpack", moves=True, card=Card(MAYBE, KEPT, SOME))
 def from_array(ext_tensor: Value, **options: Value) -> TensorType:
     """``array -> its shape``"""
     return ext_tensor if isinstance(ext_tensor, TensorType) else TensorType()

@@ -7,6 +7,7 @@ import math
 from simpletorch.rules.common.arguments import dim_or_unknown, given_tensors
 from simpletorch.rules.common.conditions import need_max_rank, need_rank
 from simpletorch.rules.common.dtypes import same_dtype
+from simpletorch.rules.core.cards import MAYBE, REPEATED, Card
 from simpletorch.rules.core.dtype import DType
 from simpletorch.rules.core.registry import rule
 from simpletorch.rules.core.values import TensorType, Value
@@ -26,7 +27,7 @@ def _length(vector: TensorType) -> Dim:
     return 1 if vector.shape.rank == 0 else vector.shape.dim(0) if vector.shape.rank == 1 else UNKNOWN
 
 
-@rule("torch.meshgrid", "torch.functional.meshgrid")
+@rule("torch.meshgrid", "torch.functional.meshgrid", card=Card(MAYBE, REPEATED))
 def meshgrid(*tensors: Value, indexing: Value = None) -> tuple[TensorType, ...]:
     """``(n,), (m,), ... -> (n, m, ...), (n, m, ...), ...``; ``indexing="xy"`` exchanges the first two dims"""
     vectors, dtype = _vectors(tensors)
@@ -38,7 +39,7 @@ def meshgrid(*tensors: Value, indexing: Value = None) -> tuple[TensorType, ...]:
     return tuple(TensorType(Shape(tuple(dims)), v.dtype or dtype) for v in vectors)
 
 
-@rule("torch.cartesian_prod", "torch.functional.cartesian_prod")
+@rule("torch.cartesian_prod", "torch.functional.cartesian_prod", card=Card(MAYBE))
 def cartesian_prod(*tensors: Value) -> TensorType:
     """``(n,), (m,), ... k of them -> (n*m*..., k)``; ``(n,) -> (n,)``"""
     vectors, dtype = _vectors(tensors)

@@ -19,6 +19,7 @@ from simpletorch.rules.common.pointwise import (
     updated,
 )
 from simpletorch.rules.common.positions import of
+from simpletorch.rules.core.cards import DRAWS, PLAIN, Card
 from simpletorch.rules.core.dtype import DEFAULT_FLOAT, INT64
 from simpletorch.rules.core.mismatch import Mismatch
 from simpletorch.rules.core.registry import rule
@@ -27,7 +28,7 @@ from simpletorch.rules.functions.making.creation import need_fillable
 from simpletorch.shapes import at_least
 
 
-@rule("torch.normal", moves=True)
+@rule("torch.normal", moves=True, card=Card(random=DRAWS))
 def normal(
     mean: Value,
     std: Value = 1.0,
@@ -54,28 +55,28 @@ def normal(
     return TensorType(shape, first.dtype, first.device)
 
 
-@rule("torch.bernoulli", "Tensor.bernoulli")
+@rule("torch.bernoulli", "Tensor.bernoulli", card=Card(random=DRAWS))
 def bernoulli(input: TensorType, p: Value = None, *, generator: Value = None) -> TensorType:
     """``(*b) -> (*b)``"""
     need_kernel(ALL_BUT_FLOAT if p is None else COMPLEX_ONLY, input=input)
     return TensorType(input.shape, input.dtype)
 
 
-@rule("torch.poisson")
+@rule("torch.poisson", card=Card(random=DRAWS))
 def poisson(input: TensorType, generator: Value = None) -> TensorType:
     """``(*b) -> (*b)``"""
     need_kernel(ALL_BUT_FLOAT, input=input)
     return TensorType(input.shape, input.dtype)
 
 
-@rule("torch.binomial")
+@rule("torch.binomial", card=Card(random=DRAWS))
 def binomial(count: TensorType, prob: TensorType, generator: Value = None) -> TensorType:
     """``(*a), (*b) -> (*broadcast(a, b))``"""
     need_kernel(ALL_BUT_FLOAT, count=count, prob=prob)
     return TensorType(common_shape(count=count, prob=prob), same_dtype(("count", count), ("prob", prob)))
 
 
-@rule("torch.multinomial", "Tensor.multinomial")
+@rule("torch.multinomial", "Tensor.multinomial", card=Card(random=DRAWS))
 def multinomial(
     input: TensorType, num_samples: Value, replacement: Value = False, *, generator: Value = None
 ) -> TensorType:
@@ -107,8 +108,8 @@ _FILLS: Final = {
 }
 
 
-def _register_fill(names: tuple[str, ...], refused: tuple[str, ...]) -> None:
-    @rule(*names)
+def _register_fill(names: tuple[str, ...], refused: tuple[str, ...], card: Card = PLAIN) -> None:
+    @rule(*names, card=card)
     def fill_randomly(input: TensorType, *numbers: Value, **options: Value) -> TensorType:
         """``(*b) -> (*b)``, in place"""
         need_kernel(refused, input=input)
@@ -116,11 +117,11 @@ def _register_fill(names: tuple[str, ...], refused: tuple[str, ...]) -> None:
 
 
 for _name, _refused in _FILLS.items():
-    _register_fill((f"Tensor.{_name}",), _refused)
+    _register_fill((f"Tensor.{_name}",), _refused, Card(random=DRAWS))
 _register_fill(("Tensor.zero_", "torch.zero_"), ())
 
 
-@rule("Tensor.bernoulli_")
+@rule("Tensor.bernoulli_", card=Card(random=DRAWS))
 def bernoulli_(input: TensorType, p: Value = 0.5, *, generator: Value = None) -> TensorType:
     """``(*a), p (*b) -> (*a)``, in place"""
     need_kernel(COMPLEX_ONLY, input=input)
@@ -144,10 +145,10 @@ def fill_(input: TensorType, value: Value) -> TensorType:
 # -- torch.nn.init ----------------------------------------------------------------------------------------------------
 
 
-def _register_initializers(names: str, *ranks: int, least: int = 0) -> None:
+def _register_initializers(names: str, *ranks: int, least: int = 0, card: Card = PLAIN) -> None:
     """Register what fills a tensor of these ranks, or of ``least`` dims, with numbers."""
 
-    @rule(*(f"torch.nn.init.{name}" for name in names.split()))
+    @rule(*(f"torch.nn.init.{name}" for name in names.split()), card=card)
     def initialize(tensor: TensorType, *numbers: Value, **options: Value) -> TensorType:
         """``(*b) -> (*b)``, in place"""
         if ranks:
@@ -156,7 +157,11 @@ def _register_initializers(names: str, *ranks: int, least: int = 0) -> None:
         return tensor
 
 
-_register_initializers("uniform_ normal_ trunc_normal_ constant_ ones_ zeros_")
-_register_initializers("xavier_uniform_ xavier_normal_ kaiming_uniform_ kaiming_normal_ orthogonal_", least=2)
-_register_initializers("eye_ sparse_", 2)
+_drawn = Card(random=DRAWS)
+_register_initializers("constant_ ones_ zeros_")
+_register_initializers("uniform_ normal_ trunc_normal_", card=_drawn)
+_names = "xavier_uniform_ xavier_normal_ kaiming_uniform_ kaiming_normal_ orthogonal_"
+_register_initializers(_names, least=2, card=_drawn)
+_register_initializers("eye_", 2)
+_register_initializers("sparse_", 2, card=_drawn)
 _register_initializers("dirac_", 3, 4, 5)

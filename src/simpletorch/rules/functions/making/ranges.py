@@ -8,6 +8,7 @@ from simpletorch.rules.common.arguments import dim_or_unknown, dtype_argument, i
 from simpletorch.rules.common.conditions import need_at_least, need_number
 from simpletorch.rules.common.dtypes import number_dtype
 from simpletorch.rules.common.factory import device_argument, made
+from simpletorch.rules.core.cards import SOME, Card
 from simpletorch.rules.core.dtype import COMPLEX64, DEFAULT_FLOAT, INT64, DType
 from simpletorch.rules.core.mismatch import CannotTell, Mismatch
 from simpletorch.rules.core.registry import rule
@@ -126,7 +127,7 @@ def _spaced(start: Value, end: Value, steps: Value, dtype: Value, device: Value,
     return made(Shape.of(dim_or_unknown(steps)), found, device_argument(device), requires_grad)
 
 
-@rule("torch.linspace", moves=True)
+@rule("torch.linspace", moves=True, card=Card(gradient=SOME))
 def linspace(
     start: Value,
     end: Value,
@@ -141,7 +142,7 @@ def linspace(
     return _spaced(start, end, steps, dtype, device, requires_grad)
 
 
-@rule("torch.logspace", moves=True)
+@rule("torch.logspace", moves=True, card=Card(gradient=SOME))
 def logspace(
     start: Value,
     end: Value,

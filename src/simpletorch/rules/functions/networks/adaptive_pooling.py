@@ -6,6 +6,7 @@ from simpletorch.rules.common.arguments import as_dim
 from simpletorch.rules.common.conditions import need_at_least, need_dtype, need_entries, need_one_given, need_same_shape
 from simpletorch.rules.common.results import flagged_indices
 from simpletorch.rules.common.spatial import need_reach, per_dim, scaled, split_spatial
+from simpletorch.rules.core.cards import DRAWS, Card
 from simpletorch.rules.core.dtype import INT64
 from simpletorch.rules.core.mismatch import Mismatch
 from simpletorch.rules.core.registry import rule
@@ -119,7 +120,7 @@ def _fractions(count: int, ratio: Value, spatial: tuple[Dim, ...]) -> tuple[Dim,
     return (UNKNOWN,) * count
 
 
-@rule("torch.nn.functional.fractional_max_pool2d")
+@rule("torch.nn.functional.fractional_max_pool2d", card=Card(random=DRAWS))
 def fractional_max_pool2d(
     input: TensorType,
     kernel_size: Value,
@@ -132,7 +133,7 @@ def fractional_max_pool2d(
     return flagged_indices(fractional(2, input, kernel_size, output_size, output_ratio), return_indices)
 
 
-@rule("torch.nn.functional.fractional_max_pool3d")
+@rule("torch.nn.functional.fractional_max_pool3d", card=Card(random=DRAWS))
 def fractional_max_pool3d(
     input: TensorType,
     kernel_size: Value,
@@ -145,7 +146,7 @@ def fractional_max_pool3d(
     return flagged_indices(fractional(3, input, kernel_size, output_size, output_ratio), return_indices)
 
 
-@rule("torch.nn.functional.fractional_max_pool2d_with_indices")
+@rule("torch.nn.functional.fractional_max_pool2d_with_indices", card=Card(random=DRAWS))
 def fractional_max_pool2d_with_indices(
     input: TensorType,
     kernel_size: Value,
@@ -158,7 +159,7 @@ def fractional_max_pool2d_with_indices(
     return flagged_indices(fractional(2, input, kernel_size, output_size, output_ratio), True)
 
 
-@rule("torch.nn.functional.fractional_max_pool3d_with_indices")
+@rule("torch.nn.functional.fractional_max_pool3d_with_indices", card=Card(random=DRAWS))
 def fractional_max_pool3d_with_indices(
     input: TensorType,
     kernel_size: Value,

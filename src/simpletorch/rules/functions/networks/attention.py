@@ -19,6 +19,7 @@ from simpletorch.rules.common.conditions import (
     need_size,
 )
 from simpletorch.rules.common.dtypes import same_dtype
+from simpletorch.rules.core.cards import DROPS, Card
 from simpletorch.rules.core.dtype import BOOL, FLOAT32
 from simpletorch.rules.core.mismatch import Hint, Mismatch
 from simpletorch.rules.core.registry import rule
@@ -56,7 +57,7 @@ def _need_mask(mask: TensorType, query: TensorType, scores: Shape) -> None:
     need_expandable("attn_mask", mask.shape, scores, "the scores")
 
 
-@rule("torch.nn.functional.scaled_dot_product_attention")
+@rule("torch.nn.functional.scaled_dot_product_attention", card=Card(random=DROPS))
 def scaled_dot_product_attention(
     query: TensorType,
     key: TensorType,

@@ -21,6 +21,7 @@ from simpletorch.rules.common.conditions import (
 )
 from simpletorch.rules.common.dtypes import float_dtype, real_dtype, same_dtype
 from simpletorch.rules.common.reduced import reduced
+from simpletorch.rules.core.cards import SOMETHING, Card
 from simpletorch.rules.core.dtype import INT64, UINT8, promote, promote_all
 from simpletorch.rules.core.mismatch import Mismatch
 from simpletorch.rules.core.registry import rule
@@ -127,7 +128,7 @@ def _has_class_dim(input: Shape, target: Shape) -> bool:
     return target.rank is not None and target.rank == input.rank and target.rank > 1 and target.dim(1) != 1
 
 
-@rule("torch.nn.functional.cross_entropy")
+@rule("torch.nn.functional.cross_entropy", card=Card(saves=SOMETHING))
 def cross_entropy(
     input: TensorType,
     target: TensorType,
@@ -151,7 +152,7 @@ def cross_entropy(
     return _index_loss(input, target, weight, how)
 
 
-@rule("torch.nn.functional.nll_loss")
+@rule("torch.nn.functional.nll_loss", card=Card(saves=SOMETHING))
 def nll_loss(
     input: TensorType,
     target: TensorType,

@@ -8,6 +8,7 @@ from simpletorch.rules.common.arguments import as_dim, plain
 from simpletorch.rules.common.conditions import need_at_least, need_divisible, need_one_of, need_rank
 from simpletorch.rules.common.dtypes import same_dtype
 from simpletorch.rules.common.spatial import need_channels, per_dim, split_spatial
+from simpletorch.rules.core.cards import SOMETHING, Card
 from simpletorch.rules.core.mismatch import CannotTell, Mismatch
 from simpletorch.rules.core.registry import rule
 from simpletorch.rules.core.values import TensorType, Value
@@ -109,7 +110,7 @@ def _conv(
     return TensorType(slide(input, per_group * group, "weight takes", out, slid), dtype)
 
 
-@rule("torch.nn.functional.conv1d", "torch.conv1d")
+@rule("torch.nn.functional.conv1d", "torch.conv1d", card=Card(saves=SOMETHING))
 def conv1d(
     input: TensorType,
     weight: TensorType,
@@ -123,7 +124,7 @@ def conv1d(
     return _conv(1, input, weight, bias, stride, padding, dilation, groups)
 
 
-@rule("torch.nn.functional.conv2d", "torch.conv2d")
+@rule("torch.nn.functional.conv2d", "torch.conv2d", card=Card(saves=SOMETHING))
 def conv2d(
     input: TensorType,
     weight: TensorType,
@@ -137,7 +138,7 @@ def conv2d(
     return _conv(2, input, weight, bias, stride, padding, dilation, groups)
 
 
-@rule("torch.nn.functional.conv3d", "torch.conv3d")
+@rule("torch.nn.functional.conv3d", "torch.conv3d", card=Card(saves=SOMETHING))
 def conv3d(
     input: TensorType,
     weight: TensorType,

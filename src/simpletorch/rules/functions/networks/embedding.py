@@ -8,6 +8,7 @@ from simpletorch.rules.common.arguments import as_dim
 from simpletorch.rules.common.conditions import need_dtype, need_floating, need_one_of, need_rank, need_same_shape
 from simpletorch.rules.common.dtypes import same_dtype
 from simpletorch.rules.common.positions import of
+from simpletorch.rules.core.cards import SOMETHING, Card
 from simpletorch.rules.core.dtype import INT32, INT64, promote
 from simpletorch.rules.core.mismatch import CannotTell, Mismatch
 from simpletorch.rules.core.registry import rule
@@ -34,7 +35,7 @@ def need_padding_idx(padding_idx: Value, count: Dim) -> None:
         )
 
 
-@rule("torch.nn.functional.embedding")
+@rule("torch.nn.functional.embedding", card=Card(saves=SOMETHING))
 def embedding(
     input: TensorType,
     weight: TensorType,
@@ -51,7 +52,7 @@ def embedding(
     return TensorType(Shape((*input.shape.items, weight.shape.dim(-1))), weight.dtype)
 
 
-@rule("torch.embedding")
+@rule("torch.embedding", card=Card(saves=SOMETHING))
 def embedding_of_torch(
     weight: TensorType,
     indices: TensorType,

@@ -5,12 +5,13 @@ from __future__ import annotations
 from simpletorch.rules.common.conditions import need_equal, need_min_rank, need_rank, need_same_shape, need_size
 from simpletorch.rules.common.dtypes import same_dtype
 from simpletorch.rules.common.positions import of
+from simpletorch.rules.core.cards import OTHERS, Card
 from simpletorch.rules.core.registry import rule
 from simpletorch.rules.core.values import TensorType, Value
 from simpletorch.shapes import Dim, Shape
 
 
-@rule("torch.nn.functional.linear")
+@rule("torch.nn.functional.linear", card=Card(saves=OTHERS))
 def linear(input: TensorType, weight: TensorType, bias: Value = None) -> TensorType:
     """``(*, in), weight (out, in) -> (*, out)``"""
     operands = [("input", input), ("weight", weight)]

@@ -16,6 +16,7 @@ from simpletorch.rules.common.conditions import (
 )
 from simpletorch.rules.common.dtypes import float_dtype, real_dtype, result_dtype, same_dtype, summed_dtype
 from simpletorch.rules.common.reduced import reduced
+from simpletorch.rules.core.cards import OPERAND, SOMETHING, Card
 from simpletorch.rules.core.dtype import BOOL, DType, promote_all
 from simpletorch.rules.core.mismatch import Mismatch
 from simpletorch.rules.core.registry import old_reduction, rule
@@ -118,7 +119,7 @@ def _need_weight(input: TensorType, weight: Value) -> tuple[TensorType, ...]:
     return (weight,)
 
 
-@rule("torch.nn.functional.mse_loss")
+@rule("torch.nn.functional.mse_loss", card=Card(saves=OPERAND))
 def mse_loss(
     input: TensorType,
     target: TensorType,
@@ -137,7 +138,7 @@ def mse_loss(
     return reduced_loss(shape, promote_all((dtype, *(w.dtype for w in weights))), how)
 
 
-@rule("torch.nn.functional.l1_loss")
+@rule("torch.nn.functional.l1_loss", card=Card(saves=SOMETHING))
 def l1_loss(
     input: TensorType,
     target: TensorType,
@@ -158,7 +159,7 @@ def l1_loss(
     return found
 
 
-@rule("torch.nn.functional.smooth_l1_loss")
+@rule("torch.nn.functional.smooth_l1_loss", card=Card(saves=OPERAND))
 def smooth_l1_loss(
     input: TensorType,
     target: TensorType,
@@ -187,7 +188,7 @@ def _need_castable(input: TensorType, target: TensorType) -> None:
         )
 
 
-@rule("torch.nn.functional.huber_loss")
+@rule("torch.nn.functional.huber_loss", card=Card(saves=OPERAND))
 def huber_loss(
     input: TensorType, target: TensorType, reduction: Value = "mean", delta: Value = 1.0, weight: Value = None
 ) -> TensorType:
@@ -320,7 +321,7 @@ def gaussian_nll_loss(
 # -- binary classes ----------------------------------------------------------------------------------------------------
 
 
-@rule("torch.nn.functional.binary_cross_entropy")
+@rule("torch.nn.functional.binary_cross_entropy", card=Card(saves=OPERAND))
 def binary_cross_entropy(
     input: TensorType,
     target: TensorType,
@@ -339,7 +340,7 @@ def binary_cross_entropy(
     return reduced_loss(better_shape(input.shape, target.shape), dtype, how)
 
 
-@rule("torch.nn.functional.binary_cross_entropy_with_logits")
+@rule("torch.nn.functional.binary_cross_entropy_with_logits", card=Card(saves=OPERAND))
 def binary_cross_entropy_with_logits(
     input: TensorType,
     target: TensorType,

@@ -17,6 +17,7 @@ from simpletorch.rules.common.conditions import (
 )
 from simpletorch.rules.common.dtypes import float_dtype
 from simpletorch.rules.common.positions import need_axes
+from simpletorch.rules.core.cards import OPERAND, SOME, SOMETHING, Card
 from simpletorch.rules.core.dtype import FLOAT32, DType
 from simpletorch.rules.core.mismatch import CannotTell, Mismatch
 from simpletorch.rules.core.registry import rule
@@ -99,7 +100,7 @@ def batch_norm_of_torch(
     return batch_norm(input, running_mean, running_var, weight, bias, training if training is False else ANYTHING)
 
 
-@rule("torch.native_batch_norm")
+@rule("torch.native_batch_norm", card=Card(gradient=SOME))
 def native_batch_norm(
     input: TensorType,
     weight: Value,
@@ -217,7 +218,7 @@ def _need_trailing(shape: Shape, dims: tuple[Dim, ...]) -> None:
             )
 
 
-@rule("torch.nn.functional.layer_norm", "torch.layer_norm")
+@rule("torch.nn.functional.layer_norm", "torch.layer_norm", card=Card(saves=OPERAND))
 def layer_norm(
     input: TensorType,
     normalized_shape: Value,
@@ -234,7 +235,7 @@ def layer_norm(
     return over_trailing(input, normalized_shape, weight=weight, bias=bias)
 
 
-@rule("torch.native_layer_norm")
+@rule("torch.native_layer_norm", card=Card(gradient=SOME))
 def native_layer_norm(input: TensorType, normalized_shape: Value, weight: Value, bias: Value, eps: Value) -> Value:
     """``(*b, *normalized_shape) -> (*b, *normalized_shape), mean (*b, 1…), inverse deviation (*b, 1…)``"""
     out = layer_norm(input, normalized_shape, weight, bias, eps)
@@ -243,14 +244,14 @@ def native_layer_norm(input: TensorType, normalized_shape: Value, weight: Value,
     return (out, saved, saved)
 
 
-@rule("torch.nn.functional.rms_norm", "torch.rms_norm")
+@rule("torch.nn.functional.rms_norm", "torch.rms_norm", card=Card(saves=SOMETHING))
 def rms_norm(input: TensorType, normalized_shape: Value, weight: Value = None, eps: Value = None) -> TensorType:
     """``(*, *normalized_shape) -> (*, *normalized_shape)``"""
     need_float_or_complex("input", input)
     return over_trailing(input, normalized_shape, weight=weight)
 
 
-@rule("torch.nn.functional.group_norm", "torch.group_norm")
+@rule("torch.nn.functional.group_norm", "torch.group_norm", card=Card(saves=OPERAND))
 def group_norm(
     input: TensorType,
     num_groups: Value,
@@ -268,7 +269,7 @@ def group_norm(
     return TensorType(input.shape, input.dtype)
 
 
-@rule("torch.native_group_norm")
+@rule("torch.native_group_norm", card=Card(gradient=SOME))
 def native_group_norm(
     input: TensorType, weight: Value, bias: Value, N: Value, C: Value, HxW: Value, group: Value, eps: Value
 ) -> Value:

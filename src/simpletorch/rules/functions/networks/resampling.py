@@ -20,6 +20,7 @@ from simpletorch.rules.common.conditions import (
 )
 from simpletorch.rules.common.dtypes import same_dtype
 from simpletorch.rules.common.spatial import scaled
+from simpletorch.rules.core.cards import MOVED, Card
 from simpletorch.rules.core.mismatch import CannotTell, Mismatch
 from simpletorch.rules.core.registry import rule
 from simpletorch.rules.core.values import ANYTHING, TensorType, Value
@@ -136,7 +137,7 @@ def upsample_bilinear(input: TensorType, size: Value = None, scale_factor: Value
     return interpolate(input, size, scale_factor, "bilinear", True)
 
 
-@rule("torch.nn.functional.pixel_shuffle", "torch.pixel_shuffle")
+@rule("torch.nn.functional.pixel_shuffle", "torch.pixel_shuffle", card=Card(numbers=MOVED))
 def pixel_shuffle(input: TensorType, upscale_factor: Value) -> TensorType:
     """``(*, C*r**2, H, W) -> (*, C, H*r, W*r)``"""
     need_min_rank("input", input, 3, meaning="(*, C, H, W)")
@@ -147,7 +148,7 @@ def pixel_shuffle(input: TensorType, upscale_factor: Value) -> TensorType:
     return TensorType(Shape((*input.shape.drop_last(3).items, c // (r * r), h * r, w * r)), input.dtype)
 
 
-@rule("torch.nn.functional.pixel_unshuffle", "torch.pixel_unshuffle")
+@rule("torch.nn.functional.pixel_unshuffle", "torch.pixel_unshuffle", card=Card(numbers=MOVED))
 def pixel_unshuffle(input: TensorType, downscale_factor: Value) -> TensorType:
     """``(*, C, H*r, W*r) -> (*, C*r**2, H, W)``"""
     need_min_rank("input", input, 3, meaning="(*, C, H, W)")
@@ -159,12 +160,8 @@ def pixel_unshuffle(input: TensorType, downscale_factor: Value) -> TensorType:
     return TensorType(Shape((*input.shape.drop_last(3).items, c * r * r, h // r, w // r)), input.dtype)
 
 
-@rule(
-    "torch.nn.functional.channel_shuffle",
-    "torch.channel_shuffle",
-    "torch.nn.functional.native_channel_shuffle",
-    "torch.native_channel_shuffle",
-)
+@rule("torch.nn.functional.channel_shuffle", "torch.channel_shuffle", card=Card(numbers=MOVED))
+@rule("torch.nn.functional.native_channel_shuffle", "torch.native_channel_shuffle")
 def channel_shuffle(input: TensorType, groups: Value) -> TensorType:
     """``(N, C, *) -> (N, C, *)``"""
     need_min_rank("input", input, 3, meaning="(N, C, *)")

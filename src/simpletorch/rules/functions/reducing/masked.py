@@ -9,6 +9,7 @@ from simpletorch.rules.common.dtypes import result_dtype
 from simpletorch.rules.common.pointwise import INTEGRAL, need_kernel
 from simpletorch.rules.common.positions import need_axes
 from simpletorch.rules.common.reduced import reduced
+from simpletorch.rules.core.cards import NEVER, Card
 from simpletorch.rules.core.dtype import BOOL, FLOAT32, INT64, DType
 from simpletorch.rules.core.mismatch import CannotTell, Mismatch
 from simpletorch.rules.core.registry import rule
@@ -91,7 +92,7 @@ def amax(
     return TensorType(_reduced(input, dim, keepdim, mask), dtype_argument(dtype, input.dtype))
 
 
-@rule("torch.masked.argmax", "torch.masked.argmin")
+@rule("torch.masked.argmax", "torch.masked.argmin", card=Card(gradient=NEVER))
 def argmax(
     input: TensorType, dim: Value = None, *, keepdim: Value = False, dtype: Value = None, mask: Value = None
 ) -> TensorType:

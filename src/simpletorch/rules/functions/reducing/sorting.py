@@ -19,6 +19,7 @@ from simpletorch.rules.common.dtypes import same_dtype
 from simpletorch.rules.common.positions import axis, item_at, need_axes, position, replaced, unknown_dims
 from simpletorch.rules.common.reduced import reduced
 from simpletorch.rules.common.results import named, values_and_indices
+from simpletorch.rules.core.cards import MAYBE, MOVED, NEVER, SOME, Card
 from simpletorch.rules.core.dtype import FLOAT32, FLOAT64, INT32, INT64
 from simpletorch.rules.core.mismatch import CannotTell, Mismatch
 from simpletorch.rules.core.registry import rule
@@ -42,7 +43,7 @@ def argsort(input: TensorType, dim: Value = -1, descending: Value = False, *, st
     return TensorType(input.shape, INT64)
 
 
-@rule("torch.msort", "Tensor.msort")
+@rule("torch.msort", "Tensor.msort", card=Card(numbers=MOVED))
 def msort(input: TensorType) -> TensorType:
     """``(n, *b) -> (n, *b)``"""
     need_not_complex("input", input)
@@ -173,7 +174,7 @@ def _unique(input: TensorType, dim: Value, inverse: Value, counts: Value) -> Val
     return tuple(out) if len(out) > 1 else out[0]
 
 
-@rule("torch.unique", "Tensor.unique")
+@rule("torch.unique", "Tensor.unique", card=Card(gradient=SOME))
 def unique(
     input: TensorType,
     sorted: Value = True,
@@ -186,7 +187,7 @@ def unique(
     return _unique(input, dim, return_inverse, return_counts)
 
 
-@rule("torch.unique_consecutive", "Tensor.unique_consecutive")
+@rule("torch.unique_consecutive", "Tensor.unique_consecutive", card=Card(gradient=SOME))
 def unique_consecutive(
     input: TensorType, return_inverse: Value = False, return_counts: Value = False, dim: Value = None
 ) -> Value:
@@ -197,7 +198,7 @@ def unique_consecutive(
 # -- histograms ------------------------------------------------------------------------------------------------------
 
 
-@rule("torch.histc", "Tensor.histc")
+@rule("torch.histc", "Tensor.histc", card=Card(gradient=NEVER))
 def histc(input: TensorType, bins: Value = 100, min: Value = 0, max: Value = 0) -> TensorType:
     """``(*b) -> (bins,)``"""
     need_not_complex("input", input)
@@ -222,7 +223,7 @@ def _edges(input: TensorType, bins: Value) -> tuple[Dim, Dim]:
     return count, count + 1
 
 
-@rule("torch.histogram", "Tensor.histogram")
+@rule("torch.histogram", "Tensor.histogram", card=Card(gradient=SOME))
 def histogram(
     input: TensorType, bins: Value = 100, *, range: Value = None, weight: Value = None, density: Value = False
 ) -> Named:
@@ -234,7 +235,7 @@ def histogram(
     return named("histogram", hist=hist, bin_edges=bin_edges)
 
 
-@rule("torch.histogramdd")
+@rule("torch.histogramdd", card=Card(MAYBE, gradient=SOME))
 def histogramdd(
     input: TensorType, bins: Value, range: Value = None, weight: Value = None, density: Value = False
 ) -> Named:

@@ -9,6 +9,7 @@ from simpletorch.rules.common.arguments import dim_or_unknown, is_dim
 from simpletorch.rules.common.conditions import unequal
 from simpletorch.rules.common.patterns import ELLIPSIS, Axis, Group, Number, Side, need_name, parse, parse_side
 from simpletorch.rules.common.positions import of_rank, one_rest, reveal
+from simpletorch.rules.core.cards import MAYBE, MOVED, REPEATED, Card
 from simpletorch.rules.core.dtype import BOOL, INT64, UINT8, DType
 from simpletorch.rules.core.mismatch import CannotTell, Mismatch
 from simpletorch.rules.core.registry import rule
@@ -203,19 +204,19 @@ def _apply(operation: str, tensor: Value, pattern: Value, lengths: Mapping[str, 
     return transform(operation, found, pattern, given)
 
 
-@rule("einops.rearrange", "einops.einops.rearrange")
+@rule("einops.rearrange", "einops.einops.rearrange", card=Card(MAYBE, MOVED))
 def rearrange(tensor: Value, pattern: Value, **axes_lengths: Value) -> TensorType:
     """``"b (h w) c -> b h (w c)", (b, h·w, c) -> (b, h, w·c)``"""
     return _apply("rearrange", tensor, pattern, axes_lengths)
 
 
-@rule("einops.repeat", "einops.einops.repeat")
+@rule("einops.repeat", "einops.einops.repeat", card=Card(MAYBE, REPEATED))
 def repeat(tensor: Value, pattern: Value, **axes_lengths: Value) -> TensorType:
     """``"h w -> h (w r)", (h, w) -> (h, w·r)``"""
     return _apply("repeat", tensor, pattern, axes_lengths)
 
 
-@rule("einops.reduce", "einops.einops.reduce")
+@rule("einops.reduce", "einops.einops.reduce", card=Card(MAYBE))
 def reduce(tensor: Value, pattern: Value, reduction: Value, **axes_lengths: Value) -> TensorType:
     """``"b (h s) -> b h", (b, h·s) -> (b, h)``"""
     return _apply(reduction if isinstance(reduction, str) else CUSTOM, tensor, pattern, axes_lengths)

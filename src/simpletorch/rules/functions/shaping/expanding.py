@@ -6,6 +6,7 @@ from simpletorch.rules.common.arguments import dim_or_unknown, given_sizes, give
 from simpletorch.rules.common.broadcasting import broadcast_shapes
 from simpletorch.rules.common.conditions import need_at_least, need_dtype, need_max_rank, need_rank
 from simpletorch.rules.common.positions import item_at, leave_unknown, position, replaced, shaped
+from simpletorch.rules.core.cards import FIRST, MAYBE, PICKED, REPEATED, VIEW, Card
 from simpletorch.rules.core.dtype import INT32, INT64
 from simpletorch.rules.core.mismatch import CannotTell, Mismatch
 from simpletorch.rules.core.registry import rule
@@ -58,21 +59,21 @@ def _expand_dim(own: Dim | None, wanted: Dim, at: int, shape: Shape, target: tup
     return wanted
 
 
-@rule("Tensor.expand", "torch.expand_copy")
+@rule("Tensor.expand", "torch.expand_copy", card=Card(VIEW, REPEATED))
 @leave_unknown(None)
 def expand(input: TensorType, *sizes: Value, size: Value = ANYTHING, implicit: Value = False) -> TensorType:
     """``(*s) -> (*size)``; a dim of 1 becomes any size, -1 keeps a dim"""
     return shaped(input, expanded(input.shape, given_sizes(sizes, size)))
 
 
-@rule("torch.broadcast_to", "Tensor.broadcast_to")
+@rule("torch.broadcast_to", "Tensor.broadcast_to", card=Card(VIEW, REPEATED))
 @leave_unknown(None)
 def broadcast_to(input: TensorType, size: Value) -> TensorType:
     """``(*s) -> (*size)``; a dim of 1 becomes any size"""
     return shaped(input, expanded(input.shape, given_sizes((), size)))
 
 
-@rule("Tensor.expand_as")
+@rule("Tensor.expand_as", card=Card(VIEW, REPEATED, FIRST))
 def expand_as(input: TensorType, other: TensorType) -> TensorType:
     """``(*s), (*t) -> (*t)``; a dim of 1 becomes any size"""
     if other.shape.is_exact:
@@ -80,7 +81,7 @@ def expand_as(input: TensorType, other: TensorType) -> TensorType:
     return shaped(input, other.shape)
 
 
-@rule("torch.broadcast_tensors", "torch.functional.broadcast_tensors")
+@rule("torch.broadcast_tensors", "torch.functional.broadcast_tensors", card=Card(MAYBE, REPEATED))
 def broadcast_tensors(*tensors: Value) -> Value:
     """``(*s), (*t), … -> (*b), (*b), …``"""
     given = given_tensors(tensors)
@@ -88,7 +89,7 @@ def broadcast_tensors(*tensors: Value) -> Value:
     return tuple(shaped(t, shape) for t in given)
 
 
-@rule("Tensor.repeat")
+@rule("Tensor.repeat", card=Card(numbers=REPEATED))
 @leave_unknown(None)
 def repeat(input: TensorType, *sizes: Value, repeats: Value = ANYTHING) -> TensorType:
     """``(*s) -> (repeats[0]·s[0], …)``; s is filled up with ones on the left"""
@@ -103,7 +104,7 @@ def repeat(input: TensorType, *sizes: Value, repeats: Value = ANYTHING) -> Tenso
     return shaped(input, _repeated(input.shape, times))
 
 
-@rule("torch.tile", "Tensor.tile")
+@rule("torch.tile", "Tensor.tile", card=Card(numbers=REPEATED))
 @leave_unknown(None)
 def tile(input: TensorType, *repeats: Value, dims: Value = ANYTHING) -> TensorType:
     """``(*s) -> (dims[0]·s[0], …)``; the shorter of s and dims is filled up with ones on the left"""
@@ -123,7 +124,8 @@ def _repeated(shape: Shape, times: tuple[Dim, ...]) -> Shape:
     return Shape(tuple(t * d for t, d in zip(times, (*left, *known), strict=True)))
 
 
-@rule("torch.repeat_interleave", "Tensor.repeat_interleave")
+@rule("torch.repeat_interleave")
+@rule("Tensor.repeat_interleave", card=Card(numbers=PICKED))
 def repeat_interleave(
     input: TensorType, repeats: Value = None, dim: Value = None, *, output_size: Value = None
 ) -> TensorType:
@@ -159,7 +161,7 @@ def _need_repeats(repeats: TensorType, whole: Dim | None, name: str) -> None:
         raise Mismatch(f"repeats has {count} numbers, but {name} has {whole}", expected=whole, got=count)
 
 
-@rule("Tensor.sum_to_size")
+@rule("Tensor.sum_to_size", card=Card(MAYBE))
 @leave_unknown(None)
 def sum_to_size(input: TensorType, *sizes: Value, size: Value = ANYTHING) -> TensorType:
     """``(*s) -> (*size)``, which must broadcast to ``(*s)``"""

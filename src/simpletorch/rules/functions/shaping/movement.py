@@ -29,6 +29,7 @@ from simpletorch.rules.common.positions import (
     unknown_dims,
 )
 from simpletorch.rules.common.slicing import length
+from simpletorch.rules.core.cards import MOVED, PICKED, VIEW, Card
 from simpletorch.rules.core.mismatch import CannotTell, Mismatch
 from simpletorch.rules.core.registry import rule
 from simpletorch.rules.core.values import ANYTHING, TensorType, Value
@@ -51,7 +52,7 @@ def _listed(varargs: tuple[Value, ...], keyword: Value) -> tuple[Value, ...]:
     return given
 
 
-@rule("torch.permute", "Tensor.permute", "torch.permute_copy")
+@rule("torch.permute", "Tensor.permute", "torch.permute_copy", card=Card(VIEW, MOVED))
 @leave_unknown()
 def permute(input: TensorType, *axes: Value, dims: Value = ANYTHING) -> TensorType:
     """``(*s) -> (s[dims[0]], s[dims[1]], …)``"""
@@ -79,22 +80,22 @@ def transposed(shape: Shape, dim0: Value, dim1: Value, names: tuple[str, str] = 
     return Shape(tuple(items))
 
 
-@rule("torch.transpose", "Tensor.transpose", "Tensor.transpose_", "torch.transpose_copy")
-@rule("torch.swapdims", "Tensor.swapdims", "Tensor.swapdims_")
+@rule("torch.transpose", "Tensor.transpose", "Tensor.transpose_", "torch.transpose_copy", card=Card(VIEW, MOVED))
+@rule("torch.swapdims", "Tensor.swapdims", "Tensor.swapdims_", card=Card(VIEW, MOVED))
 @leave_unknown()
 def transpose(input: TensorType, dim0: Value, dim1: Value) -> TensorType:
     """``(*a, n, *b, m, *c) -> (*a, m, *b, n, *c)``"""
     return shaped(input, transposed(input.shape, dim0, dim1))
 
 
-@rule("torch.swapaxes", "Tensor.swapaxes", "Tensor.swapaxes_")
+@rule("torch.swapaxes", "Tensor.swapaxes", "Tensor.swapaxes_", card=Card(VIEW, MOVED))
 @leave_unknown()
 def swapaxes(input: TensorType, axis0: Value, axis1: Value) -> TensorType:
     """``(*a, n, *b, m, *c) -> (*a, m, *b, n, *c)``"""
     return shaped(input, transposed(input.shape, axis0, axis1, ("axis0", "axis1")))
 
 
-@rule("torch.t", "Tensor.t", "Tensor.t_", "torch.t_copy")
+@rule("torch.t", "Tensor.t", "Tensor.t_", "torch.t_copy", card=Card(VIEW, MOVED))
 def t(input: TensorType) -> TensorType:
     """``(n, m) -> (m, n)``; fewer dims stay"""
     need_max_rank("input", input, 2)
@@ -103,13 +104,13 @@ def t(input: TensorType) -> TensorType:
     return shaped(input, ANY_SHAPE)
 
 
-@rule("Tensor.T")
+@rule("Tensor.T", card=Card(VIEW, MOVED))
 def reverse_dims(input: TensorType) -> TensorType:
     """``(n, m) -> (m, n)``"""
     return input.with_shape(*reversed(input.shape.items))
 
 
-@rule("Tensor.mT", "Tensor.mH", "torch.adjoint", "Tensor.adjoint")
+@rule("Tensor.mT", "Tensor.mH", "torch.adjoint", "Tensor.adjoint", card=Card(VIEW, MOVED))
 def adjoint(input: TensorType) -> TensorType:
     """``(*b, n, m) -> (*b, m, n)``"""
     if input.shape.rank == 0:
@@ -120,7 +121,7 @@ def adjoint(input: TensorType) -> TensorType:
     return shaped(input, transposed(input.shape, -2, -1))
 
 
-@rule("Tensor.H")
+@rule("Tensor.H", card=Card(VIEW, MOVED))
 def hermitian(input: TensorType) -> TensorType:
     """``(n, m) -> (m, n)``"""
     if input.shape.rank == 0:
@@ -131,7 +132,7 @@ def hermitian(input: TensorType) -> TensorType:
     return input.with_shape(*reversed(of_rank(input.shape, 2).items))
 
 
-@rule("torch.movedim", "Tensor.movedim", "torch.moveaxis", "Tensor.moveaxis")
+@rule("torch.movedim", "Tensor.movedim", "torch.moveaxis", "Tensor.moveaxis", card=Card(VIEW, MOVED))
 @leave_unknown()
 def movedim(input: TensorType, source: Value, destination: Value) -> TensorType:
     """``(*s) -> (*s)`` with the dims at source moved to destination"""
@@ -168,7 +169,7 @@ def _moved(shape: Shape, moves: Mapping[int, int]) -> Shape:
     return Shape((*head, *others, *reversed(tail)))
 
 
-@rule("torch.flip", "Tensor.flip")
+@rule("torch.flip", "Tensor.flip", card=Card(numbers=MOVED))
 def flip(input: TensorType, *axes: Value, dims: Value = ANYTHING) -> TensorType:
     """``(*s) -> (*s)``"""
     with suppress(CannotTell):
@@ -176,21 +177,21 @@ def flip(input: TensorType, *axes: Value, dims: Value = ANYTHING) -> TensorType:
     return input
 
 
-@rule("torch.fliplr", "Tensor.fliplr")
+@rule("torch.fliplr", "Tensor.fliplr", card=Card(numbers=MOVED))
 def fliplr(input: TensorType) -> TensorType:
     """``(n, m, *s) -> (n, m, *s)``"""
     need_min_rank("input", input, 2)
     return input
 
 
-@rule("torch.flipud", "Tensor.flipud")
+@rule("torch.flipud", "Tensor.flipud", card=Card(numbers=MOVED))
 def flipud(input: TensorType) -> TensorType:
     """``(n, *s) -> (n, *s)``"""
     need_min_rank("input", input, 1)
     return input
 
 
-@rule("torch.roll", "Tensor.roll")
+@rule("torch.roll", "Tensor.roll", card=Card(numbers=MOVED))
 def roll(input: TensorType, shifts: Value, dims: Value = None) -> TensorType:
     """``(*s) -> (*s)``"""
     count = len(shifts) if isinstance(shifts, tuple) else 1 if is_dim(shifts) else None
@@ -208,7 +209,7 @@ def roll(input: TensorType, shifts: Value, dims: Value = None) -> TensorType:
     return input
 
 
-@rule("torch.rot90", "Tensor.rot90")
+@rule("torch.rot90", "Tensor.rot90", card=Card(numbers=MOVED))
 @leave_unknown()
 def rot90(input: TensorType, k: Value = 1, dims: Value = (0, 1)) -> TensorType:
     """``(n, m, *s) -> (m, n, *s)`` for odd k"""
@@ -224,7 +225,7 @@ def rot90(input: TensorType, k: Value = 1, dims: Value = (0, 1)) -> TensorType:
     return input if swapped == input.shape else shaped(input, unknown_dims(swapped))
 
 
-@rule("Tensor.unfold", "torch.unfold_copy")
+@rule("Tensor.unfold", "torch.unfold_copy", card=Card(VIEW, PICKED))
 @leave_unknown(1)
 def unfold(input: TensorType, dimension: Value, size: Value, step: Value) -> TensorType:
     """``(*a, n, *b) -> (*a, (n - size)//step + 1, *b, size)``"""
@@ -243,7 +244,7 @@ def unfold(input: TensorType, dimension: Value, size: Value, step: Value) -> Ten
     return input.with_shape(*kept.items, window)
 
 
-@rule("torch.narrow", "Tensor.narrow", "torch.narrow_copy", "Tensor.narrow_copy")
+@rule("torch.narrow", "Tensor.narrow", "torch.narrow_copy", "Tensor.narrow_copy", card=Card(VIEW, PICKED))
 @leave_unknown()
 def narrow(input: TensorType, dim: Value, start: Value, length: Value) -> TensorType:
     """``(*a, n, *b) -> (*a, length, *b)``"""
@@ -278,7 +279,7 @@ def slice_copy(
     return shaped(input, replaced(shape, at, length(item_at(shape, at), start, end, step)))
 
 
-@rule("torch.select", "Tensor.select", "torch.select_copy")
+@rule("torch.select", "Tensor.select", "torch.select_copy", card=Card(VIEW, PICKED))
 @leave_unknown(-1)
 def select(input: TensorType, dim: Value, index: Value) -> TensorType:
     """``(*a, n, *b) -> (*a, *b)``"""

@@ -9,6 +9,7 @@ from simpletorch.rules.common.arguments import dim_or_unknown, some_tensors, ten
 from simpletorch.rules.common.conditions import need_equal, need_min_rank, need_rank, need_size
 from simpletorch.rules.common.patterns import ELLIPSIS, Number, Side, need_name, parse_side
 from simpletorch.rules.common.positions import of_rank, reveal
+from simpletorch.rules.core.cards import MAYBE, Card
 from simpletorch.rules.core.mismatch import CannotTell, Mismatch
 from simpletorch.rules.core.registry import rule
 from simpletorch.rules.core.values import ANYTHING, TensorType, Value
@@ -51,7 +52,7 @@ def pack(tensors: Value, pattern: Value) -> Value:
     return joined(flat, before), tuple(shapes)
 
 
-@rule("einops.unpack", "einops.packing.unpack")
+@rule("einops.unpack", "einops.packing.unpack", card=Card(MAYBE))
 def unpack(tensor: TensorType, packed_shapes: Value, pattern: Value) -> Value:
     """``"b * c", (b, ∏s + ∏t, c), [s, t] -> (b, *s, c), (b, *t, c)``"""
     before, after = _star(pattern)
@@ -83,7 +84,7 @@ def _sizes(packed: Value) -> tuple[Dim, ...]:
     return tuple(dim_or_unknown(p) for p in packed)
 
 
-@rule("einops.einsum", "einops.einops.einsum")
+@rule("einops.einsum", "einops.einops.einsum", card=Card(MAYBE))
 def einsum(*tensors_and_pattern: Value) -> TensorType:
     """``(b, i), (i, o), "b i, i o -> b o" -> (b, o)``"""
     *tensors, pattern = tensors_and_pattern

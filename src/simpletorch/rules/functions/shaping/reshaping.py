@@ -29,6 +29,7 @@ from simpletorch.rules.common.positions import (
     reveal,
     shaped,
 )
+from simpletorch.rules.core.cards import BITS, FIRST, MAYBE, MOVED, VIEW, Card
 from simpletorch.rules.core.dtype import FLOAT16, FLOAT32, FLOAT64, DType
 from simpletorch.rules.core.mismatch import CannotTell, Mismatch
 from simpletorch.rules.core.registry import rule
@@ -121,7 +122,8 @@ def _solve(count: Dim, others: Dim, is_minus: bool, refusal: Mismatch) -> Dim:
     return count // others
 
 
-@rule("Tensor.view", "torch.view_copy")
+@rule("Tensor.view", card=Card(VIEW, BITS))
+@rule("torch.view_copy", card=Card(VIEW, MOVED))
 @leave_unknown(None)
 def view(input: TensorType, *shape: Value, size: Value = ANYTHING, dtype: Value = None) -> TensorType:
     """``(*s) -> (*shape)`` with as many elements; ``view(dtype)`` scales the last dim"""
@@ -158,20 +160,20 @@ def _view_dtype(input: TensorType, dtype: Value) -> TensorType:
     return shaped(out, Shape((*shape.items[:-1], last // (new // old) if new > old else last * (old // new))))
 
 
-@rule("torch.reshape", "Tensor.reshape")
+@rule("torch.reshape", "Tensor.reshape", card=Card(MAYBE, MOVED))
 @leave_unknown(None)
 def reshape(input: TensorType, *sizes: Value, shape: Value = ANYTHING) -> TensorType:
     """``(*s) -> (*shape)`` with as many elements"""
     return shaped(input, Shape(fit(input.shape, given_sizes(sizes, shape), "reshaped to")))
 
 
-@rule("Tensor.view_as")
+@rule("Tensor.view_as", card=Card(VIEW, MOVED, FIRST))
 def view_as(input: TensorType, other: TensorType) -> TensorType:
     """``(*s), (*t) -> (*t)`` with as many elements"""
     return _as_other(input, other, "viewed as")
 
 
-@rule("Tensor.reshape_as")
+@rule("Tensor.reshape_as", card=Card(MAYBE, MOVED, FIRST))
 def reshape_as(input: TensorType, other: TensorType) -> TensorType:
     """``(*s), (*t) -> (*t)`` with as many elements"""
     return _as_other(input, other, "reshaped to")
@@ -185,13 +187,13 @@ def _as_other(input: TensorType, other: TensorType, done: str) -> TensorType:
     return shaped(input, other.shape)
 
 
-@rule("torch.ravel", "Tensor.ravel")
+@rule("torch.ravel", "Tensor.ravel", card=Card(MAYBE, MOVED))
 def ravel(input: TensorType) -> TensorType:
     """``(*s) -> (n,)`` with n the number of elements"""
     return input.with_shape(input.shape.numel())
 
 
-@rule("torch.flatten", "Tensor.flatten")
+@rule("torch.flatten", "Tensor.flatten", card=Card(MAYBE, MOVED))
 @leave_unknown(None)
 def flatten(input: TensorType, start_dim: Value = 0, end_dim: Value = -1) -> TensorType:
     """``(*a, *m, *b) -> (*a, n, *b)`` with n the product of the dims from start_dim to end_dim"""
@@ -222,7 +224,7 @@ def _flatten_part(shape: Shape, start: int, end: int) -> Shape:
     return Shape((*before, UNKNOWN, *after))
 
 
-@rule("torch.unflatten", "Tensor.unflatten")
+@rule("torch.unflatten", "Tensor.unflatten", card=Card(VIEW, MOVED))
 @leave_unknown(None)
 def unflatten(input: TensorType, dim: Value, sizes: Value) -> TensorType:
     """``(*a, n, *b) -> (*a, *sizes, *b)`` with the product of sizes n"""
@@ -238,7 +240,7 @@ def unflatten(input: TensorType, dim: Value, sizes: Value) -> TensorType:
     return shaped(input, replaced(shape, at, *solved))
 
 
-@rule("torch.squeeze", "Tensor.squeeze", "Tensor.squeeze_", "torch.squeeze_copy")
+@rule("torch.squeeze", "Tensor.squeeze", "Tensor.squeeze_", "torch.squeeze_copy", card=Card(VIEW, MOVED))
 @leave_unknown(None)
 def squeeze(input: TensorType, dim: Value = None) -> TensorType:
     """``(*a, 1, *b) -> (*a, *b)``; without dim every dim of size 1 goes"""
@@ -272,7 +274,7 @@ def _stays(item: Item) -> bool:
     return isinstance(item, int) or (not isinstance(item, Rest) and at_least(item, 2) is True)
 
 
-@rule("torch.unsqueeze", "Tensor.unsqueeze", "Tensor.unsqueeze_", "torch.unsqueeze_copy")
+@rule("torch.unsqueeze", "Tensor.unsqueeze", "Tensor.unsqueeze_", "torch.unsqueeze_copy", card=Card(VIEW, MOVED))
 @leave_unknown(1)
 def unsqueeze(input: TensorType, dim: Value) -> TensorType:
     """``(*a, *b) -> (*a, 1, *b)``"""
@@ -307,32 +309,32 @@ def padded(input: TensorType, count: int) -> TensorType:
     return input.with_shape(*shape.dims, 1)
 
 
-@rule("torch.atleast_1d")
+@rule("torch.atleast_1d", card=Card(MAYBE, MOVED))
 def atleast_1d(*tensors: Value) -> Value:
     """``() -> (1,)``"""
     return _atleast(tensors, 1)
 
 
-@rule("torch.atleast_2d")
+@rule("torch.atleast_2d", card=Card(MAYBE, MOVED))
 def atleast_2d(*tensors: Value) -> Value:
     """``(n,) -> (1, n)``"""
     return _atleast(tensors, 2)
 
 
-@rule("torch.atleast_3d")
+@rule("torch.atleast_3d", card=Card(MAYBE, MOVED))
 def atleast_3d(*tensors: Value) -> Value:
     """``(n,) -> (1, n, 1)``, ``(n, m) -> (n, m, 1)``"""
     return _atleast(tensors, 3)
 
 
-@rule("torch.view_as_real", "torch.view_as_real_copy")
+@rule("torch.view_as_real", "torch.view_as_real_copy", card=Card(VIEW))
 def view_as_real(input: TensorType) -> TensorType:
     """``(*s) complex -> (*s, 2) real``"""
     need_categories("input", input.dtype, "complex")
     return TensorType(of(input.shape, 2), real_dtype(input.dtype))
 
 
-@rule("torch.view_as_complex", "torch.view_as_complex_copy")
+@rule("torch.view_as_complex", "torch.view_as_complex_copy", card=Card(VIEW))
 def view_as_complex(input: TensorType) -> TensorType:
     """``(*s, 2) real -> (*s) complex``"""
     need_dtype("input", input, FLOAT16, FLOAT32, FLOAT64, hint="input.float()")

@@ -17,6 +17,7 @@ from simpletorch.rules.common.conditions import (
 )
 from simpletorch.rules.common.positions import item_at, position, replaced, shaped
 from simpletorch.rules.common.slicing import length
+from simpletorch.rules.core.cards import PICKED, VIEW, Card
 from simpletorch.rules.core.dtype import INT64
 from simpletorch.rules.core.mismatch import CannotTell, Mismatch
 from simpletorch.rules.core.registry import rule
@@ -59,7 +60,7 @@ def _equal_pieces(size: Dim, each: Dim) -> Sequence[Dim]:
     return [each] * times
 
 
-@rule("torch.split", "Tensor.split", "torch.functional.split")
+@rule("torch.split", "Tensor.split", "torch.functional.split", card=Card(VIEW, PICKED))
 def split(
     input: TensorType, split_size_or_sections: Value = ANYTHING, dim: Value = 0, *, split_size: Value = None
 ) -> Value:
@@ -68,7 +69,7 @@ def split(
     return _split_sections(input, wanted, dim) if isinstance(wanted, tuple) else _split_every(input, wanted, dim)
 
 
-@rule("torch.unsafe_split", "Tensor.unsafe_split", "torch.split_copy")
+@rule("torch.unsafe_split", "Tensor.unsafe_split", "torch.split_copy", card=Card(VIEW, PICKED))
 def unsafe_split(input: TensorType, split_size: Value, dim: Value = 0) -> Value:
     """``(*a, n, *b) -> (*a, split_size, *b), …``, the last one smaller"""
     return _split_every(input, split_size, dim)
@@ -86,8 +87,8 @@ def _split_every(input: TensorType, split_size: Value, dim: Value) -> Value:
         return Many(shaped(input, replaced(shape, at, UNKNOWN)))
 
 
-@rule("torch.split_with_sizes", "Tensor.split_with_sizes", "torch.split_with_sizes_copy")
-@rule("torch.unsafe_split_with_sizes", "Tensor.unsafe_split_with_sizes")
+@rule("torch.split_with_sizes", "Tensor.split_with_sizes", "torch.split_with_sizes_copy", card=Card(VIEW, PICKED))
+@rule("torch.unsafe_split_with_sizes", "Tensor.unsafe_split_with_sizes", card=Card(VIEW, PICKED))
 def split_with_sizes(input: TensorType, split_sizes: Value, dim: Value = 0) -> Value:
     """``(*a, n, *b) -> (*a, split_sizes[0], *b), …`` with the sum of split_sizes n"""
     return _split_sections(input, split_sizes, dim)
@@ -107,7 +108,7 @@ def _split_sections(input: TensorType, sections: Value, dim: Value) -> Value:
     return _pieces(input, shape, at, sizes)
 
 
-@rule("torch.chunk", "Tensor.chunk", "torch.unsafe_chunk", "Tensor.unsafe_chunk")
+@rule("torch.chunk", "Tensor.chunk", "torch.unsafe_chunk", "Tensor.unsafe_chunk", card=Card(VIEW, PICKED))
 def chunk(input: TensorType, chunks: Value, dim: Value = 0) -> Value:
     """``(*a, n, *b) -> chunks times (*a, n//chunks, *b)``; fewer and a smaller last one where n isn't divisible"""
     need_at_least("chunks", chunks, 1)
@@ -126,7 +127,7 @@ def _share(size: Dim, count: int) -> Dim:
     return size // count if equal(size % count, 0) is True else UNKNOWN
 
 
-@rule("torch.tensor_split", "Tensor.tensor_split")
+@rule("torch.tensor_split", "Tensor.tensor_split", card=Card(VIEW, PICKED))
 def tensor_split(
     input: TensorType,
     indices_or_sections: Value = ANYTHING,
@@ -175,7 +176,7 @@ def _split_along(input: TensorType, given: Value, dim: int) -> Value:
     return _tensor_split(input, given, dim)
 
 
-@rule("torch.hsplit", "Tensor.hsplit")
+@rule("torch.hsplit", "Tensor.hsplit", card=Card(VIEW, PICKED))
 def hsplit(
     input: TensorType, indices_or_sections: Value = ANYTHING, *, sections: Value = None, indices: Value = None
 ) -> Value:
@@ -187,7 +188,7 @@ def hsplit(
     return _split_along(input, given, 0 if input.shape.rank == 1 else 1)
 
 
-@rule("torch.vsplit", "Tensor.vsplit")
+@rule("torch.vsplit", "Tensor.vsplit", card=Card(VIEW, PICKED))
 def vsplit(
     input: TensorType, indices_or_sections: Value = ANYTHING, *, sections: Value = None, indices: Value = None
 ) -> Value:
@@ -196,7 +197,7 @@ def vsplit(
     return _split_along(input, next((v for v in (sections, indices) if v is not None), indices_or_sections), 0)
 
 
-@rule("torch.dsplit", "Tensor.dsplit")
+@rule("torch.dsplit", "Tensor.dsplit", card=Card(VIEW, PICKED))
 def dsplit(
     input: TensorType, indices_or_sections: Value = ANYTHING, *, sections: Value = None, indices: Value = None
 ) -> Value:
@@ -205,7 +206,7 @@ def dsplit(
     return _split_along(input, next((v for v in (sections, indices) if v is not None), indices_or_sections), 2)
 
 
-@rule("torch.unbind", "Tensor.unbind", "torch.unbind_copy")
+@rule("torch.unbind", "Tensor.unbind", "torch.unbind_copy", card=Card(VIEW, PICKED))
 def unbind(input: TensorType, dim: Value = 0) -> Value:
     """``(*a, n, *b) -> n times (*a, *b)``"""
     shape, at, size = _at(input, dim)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from simpletorch.rules.common.arguments import given_sizes
 from simpletorch.rules.common.conditions import need_at_least, need_entries, need_shape
 from simpletorch.rules.common.positions import leave_unknown, shaped
+from simpletorch.rules.core.cards import FIRST, MAYBE, PICKED, VIEW, Card
 from simpletorch.rules.core.registry import rule
 from simpletorch.rules.core.values import ANYTHING, TensorType, Value
 from simpletorch.rules.functions.shaping.reshaping import fit
@@ -21,8 +22,8 @@ def _strided(size: Value, stride: Value) -> Shape:
     return Shape(dims)
 
 
-@rule("torch.as_strided", "Tensor.as_strided", "torch.as_strided_copy")
-@rule("torch.as_strided_", "Tensor.as_strided_")
+@rule("torch.as_strided", "Tensor.as_strided", "torch.as_strided_copy", card=Card(VIEW, PICKED))
+@rule("torch.as_strided_", "Tensor.as_strided_", card=Card(VIEW, PICKED))
 @leave_unknown(None)
 def as_strided(input: TensorType, size: Value, stride: Value, storage_offset: Value = None) -> TensorType:
     """``(*s) -> (*size)``"""
@@ -49,7 +50,7 @@ def resize_(input: TensorType, *sizes: Value, size: Value = ANYTHING, memory_for
     return shaped(input, Shape(dims))
 
 
-@rule("torch.resize_as_", "Tensor.resize_as_")
+@rule("torch.resize_as_", "Tensor.resize_as_", card=Card(MAYBE, gradient=FIRST))
 def resize_as_(input: TensorType, the_template: TensorType, *, memory_format: Value = None) -> TensorType:
     """``(*s), (*t) -> (*t)``"""
     return shaped(input, the_template.shape)
@@ -64,7 +65,7 @@ def resize(input: TensorType, *sizes: Value) -> TensorType:
     return shaped(input, Shape(fit(input.shape, dims, "resized to")))
 
 
-@rule("Tensor.resize_as")
+@rule("Tensor.resize_as", card=Card(MAYBE, gradient=FIRST))
 @leave_unknown(None)
 def resize_as(input: TensorType, tensor: TensorType) -> TensorType:
     """``(*s), (*t) -> (*t)`` with as many elements"""

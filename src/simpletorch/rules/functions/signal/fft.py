@@ -8,6 +8,7 @@ from simpletorch.rules.common.arguments import as_dim, dtype_argument, is_dim
 from simpletorch.rules.common.conditions import need_at_least, need_categories, need_distinct, need_min_rank
 from simpletorch.rules.common.factory import device_argument, made
 from simpletorch.rules.common.positions import item_at, locate, need_axes, unknown_dims
+from simpletorch.rules.core.cards import MOVED, Card
 from simpletorch.rules.core.dtype import BFLOAT16, COMPLEX64, DEFAULT_FLOAT, FLOAT16, DType, to_complex, to_real
 from simpletorch.rules.core.mismatch import CannotTell, Mismatch
 from simpletorch.rules.core.registry import rule
@@ -170,7 +171,7 @@ def irfftn(input: TensorType, s: Value = None, dim: Value = None, norm: Value = 
     return _transform(input, s, dim, "real")
 
 
-@rule("torch.fft.fftshift", "torch.fft.ifftshift")
+@rule("torch.fft.fftshift", "torch.fft.ifftshift", card=Card(numbers=MOVED))
 def fftshift(input: TensorType, dim: Value = None) -> TensorType:
     """``(*b) -> (*b)``"""
     need_axes(dim, input.shape)
