@@ -214,9 +214,6 @@ _NEW: Final = frozenset({
     "zeros", "ones", "empty", "rand", "randn", "full", "eye", "arange", "linspace", "logspace", "range", "randint",
     "randperm", "tril_indices", "triu_indices", "normal", "hann_window", "hamming_window",
 })  # fmt: skip
-_ALIKE: Final = frozenset({
-    "view_as", "expand_as", "reshape_as", "type_as", "to", "copy_", "set_", "is_same_size", "pack_padded_sequence",
-})  # fmt: skip
 _CASTS: Final = frozenset(("to", "cuda", "cpu", "type_as"))
 
 
@@ -271,7 +268,7 @@ def _common(run: Interpreter, name: str, operands: list[Tensor]) -> str | None:
             loose.add(place)
         elif found is None:
             found = one, place
-        elif place != found[1] and name.rpartition(".")[2] not in _ALIKE and not RULES[name].moves:
+        elif place != found[1] and not RULES[name].moves:
             _mixed(run, name, found[0], one)
             return _MIXED
     if found is not None:

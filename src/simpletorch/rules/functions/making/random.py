@@ -27,7 +27,7 @@ from simpletorch.rules.functions.making.creation import need_fillable
 from simpletorch.shapes import at_least
 
 
-@rule("torch.normal", moves=True)
+@rule("torch.normal")
 def normal(
     mean: Value,
     std: Value = 1.0,

@@ -72,7 +72,7 @@ def broadcast_to(input: TensorType, size: Value) -> TensorType:
     return shaped(input, expanded(input.shape, given_sizes((), size)))
 
 
-@rule("Tensor.expand_as")
+@rule("Tensor.expand_as", moves=True)
 def expand_as(input: TensorType, other: TensorType) -> TensorType:
     """``(*s), (*t) -> (*t)``; a dim of 1 becomes any size"""
     if other.shape.is_exact:
@@ -80,7 +80,7 @@ def expand_as(input: TensorType, other: TensorType) -> TensorType:
     return shaped(input, other.shape)
 
 
-@rule("torch.broadcast_tensors", "torch.functional.broadcast_tensors")
+@rule("torch.broadcast_tensors", "torch.functional.broadcast_tensors", moves=True)
 def broadcast_tensors(*tensors: Value) -> Value:
     """``(*s), (*t), … -> (*b), (*b), …``"""
     given = given_tensors(tensors)

@@ -165,13 +165,13 @@ def reshape(input: TensorType, *sizes: Value, shape: Value = ANYTHING) -> Tensor
     return shaped(input, Shape(fit(input.shape, given_sizes(sizes, shape), "reshaped to")))
 
 
-@rule("Tensor.view_as")
+@rule("Tensor.view_as", moves=True)
 def view_as(input: TensorType, other: TensorType) -> TensorType:
     """``(*s), (*t) -> (*t)`` with as many elements"""
     return _as_other(input, other, "viewed as")
 
 
-@rule("Tensor.reshape_as")
+@rule("Tensor.reshape_as", moves=True)
 def reshape_as(input: TensorType, other: TensorType) -> TensorType:
     """``(*s), (*t) -> (*t)`` with as many elements"""
     return _as_other(input, other, "reshaped to")
@@ -307,19 +307,19 @@ def padded(input: TensorType, count: int) -> TensorType:
     return input.with_shape(*shape.dims, 1)
 
 
-@rule("torch.atleast_1d")
+@rule("torch.atleast_1d", moves=True)
 def atleast_1d(*tensors: Value) -> Value:
     """``() -> (1,)``"""
     return _atleast(tensors, 1)
 
 
-@rule("torch.atleast_2d")
+@rule("torch.atleast_2d", moves=True)
 def atleast_2d(*tensors: Value) -> Value:
     """``(n,) -> (1, n)``"""
     return _atleast(tensors, 2)
 
 
-@rule("torch.atleast_3d")
+@rule("torch.atleast_3d", moves=True)
 def atleast_3d(*tensors: Value) -> Value:
     """``(n,) -> (1, n, 1)``, ``(n, m) -> (n, m, 1)``"""
     return _atleast(tensors, 3)

@@ -49,7 +49,7 @@ def resize_(input: TensorType, *sizes: Value, size: Value = ANYTHING, memory_for
     return shaped(input, Shape(dims))
 
 
-@rule("torch.resize_as_", "Tensor.resize_as_")
+@rule("torch.resize_as_", "Tensor.resize_as_", moves=True)
 def resize_as_(input: TensorType, the_template: TensorType, *, memory_format: Value = None) -> TensorType:
     """``(*s), (*t) -> (*t)``"""
     return shaped(input, the_template.shape)
@@ -64,7 +64,7 @@ def resize(input: TensorType, *sizes: Value) -> TensorType:
     return shaped(input, Shape(fit(input.shape, dims, "resized to")))
 
 
-@rule("Tensor.resize_as")
+@rule("Tensor.resize_as", moves=True)
 @leave_unknown(None)
 def resize_as(input: TensorType, tensor: TensorType) -> TensorType:
     """``(*s), (*t) -> (*t)`` with as many elements"""
