@@ -32,7 +32,7 @@ def not_stated(x: Float[torch.Tensor, "3 5"], device: torch.device, name: str) -
     on_cuda(torch.zeros(3, 5, device=device))
     on_cuda(CPUTensor.zeros(3, 5).to(name))
     on_cuda(CPUTensor.zeros(3, 5).to(device))
-    on_cuda(anywhere(torch.zeros(3, 5, device="cpu")))
+    on_cuda(anywhere(torch.zeros(3, 5, device=device)))
     on_cuda(own.Linear(5, 5)(x))
     return CUDATensor.zeros(5) + x
 

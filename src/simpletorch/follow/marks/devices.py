@@ -48,7 +48,9 @@ __all__ = [
     "named",
     "of",
     "of_layer",
+    "placed",
     "to_numpy",
+    "told",
     "untold",
 ]
 
@@ -86,7 +88,7 @@ def counts(path: Path) -> bool:
     return any(word in said for word in _WORDS)
 
 
-_WORDS: Final = ("cuda", "accelerator", "Device.CUDA", "CUDATensor")
+_WORDS: Final = ("cuda", "accelerator", "Device.CUDA", "CUDATensor", "MPSTensor")
 
 
 # -- what a program chooses ------------------------------------------------------------------------------------------
@@ -185,12 +187,29 @@ def of(run: Interpreter, value: Value) -> str | None:
     return value.place
 
 
+def told(run: Interpreter, value: Value) -> Device | None:
+    """The device that the program says a tensor is on; torch's default one isn't said."""
+    if not isinstance(value, Tensor) or value.array:
+        return None
+    place, said = of(run, value), value.type.device
+    if said is None:
+        return Device("cuda") if place == "cuda" else None
+    return None if _is_elsewhere(place, said) else said
+
+
 def device_of(run: Interpreter, value: Tensor) -> Device | None:
     """``x.device`` of a tensor whose device is known here: what rules answer is shared by both kinds of "cpu"."""
     known, place = value.type.device, of(run, value)
     if known is None or known.type != "cpu":
         return known
     return Chosen("cpu", None, "cuda") if place == "cuda" else Device("cpu", known.index)
+
+
+def placed(made: Tensor) -> Tensor:
+    """A tensor that a caller gives, where its annotation says."""
+    known = made.type.device
+    made.place = known.type if known is not None and known.type in ("cpu", "cuda") else None
+    return made
 
 
 def moved(run: Interpreter, made: Value, place: str | None) -> Value:
