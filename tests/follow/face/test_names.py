@@ -17,7 +17,7 @@ from simpletorch.follow.sources.program import Program
 from simpletorch.follow.values import MISSING, Unknown
 from simpletorch.rules import TensorType
 from simpletorch.tensor import _FACTORIES
-from tests.oracle.face import SAMPLES, may_be, tensors_given
+from tests.oracle.face import OWN_BEFORE, SAMPLES, may_be, of_our_own, tensors_given
 
 _PACKAGES: Final = (
     *("", "amp", "checkpoint", "cuda", "data", "distributed", "errors", "export", "interop", "kernels", "language"),
@@ -75,3 +75,20 @@ def test_what_the_follower_answers_is_what_torch_gives(arguments: str, before: s
             )
             known += one.shape.is_exact
     assert known > 0.8 * len(given)
+
+
+def test_what_it_answers_of_our_own_is_what_they_give(tmp_path: Path) -> None:
+    """Blocks, losses, transforms, and calls inside calls."""
+    given = of_our_own()
+    path = tmp_path / "program.py"
+    path.write_text(OWN_BEFORE + "".join(f"y = {expression}\n" for expression, _ in given))
+    found = follow(path)
+    assert [str(f) for f in found.errors] == []
+    known = 0
+    for line, (expression, result) in enumerate(given, OWN_BEFORE.count("\n") + 1):
+        shapes = found.shapes_at(str(path), line).get("y", ())
+        for one in shapes:
+            assert isinstance(one, TensorType)
+            assert may_be(one, result), f"{expression}: {one}, but it gives {list(result.shape)}, {result.dtype}"
+        known += bool(shapes) and all(one.shape.is_exact for one in shapes)
+    assert known == len(given)
