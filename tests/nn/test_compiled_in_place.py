@@ -28,9 +28,7 @@ def model():
 
 
 def test_torchs_error_is_explained_and_still_of_torchs_class(model):
-    with pytest.raises(
-        TorchError, match=r"Linear\(3, 5\): the last dim of input is 7, but"
-    ) as caught:
+    with pytest.raises(TorchError, match=r"Linear\(3, 5\): the last dim of input is 7, but") as caught:
         model(torch.randn(2, 7))
     assert isinstance(caught.value, ShapeMismatch)
     assert isinstance(caught.value, RuntimeError)
