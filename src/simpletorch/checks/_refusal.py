@@ -17,6 +17,7 @@ from simpletorch.errors import DeviceMismatch, DTypeMismatch, Mismatch, Operand,
 from simpletorch.errors.context import describe, dtype_name, place
 from simpletorch.shapes import DimSyntaxError, evaluate, parse_axes, parse_dim, variables
 from simpletorch.shapes.sentences import (
+    device_differs,
     dim_differs,
     dim_impossible,
     dtype_differs,
@@ -149,6 +150,9 @@ def _has_rank(hint: Any, value: torch.Tensor) -> bool:
 
 
 def _of_type(name: str, hint: Any, value: Any, sizes: Mapping[str, Any]) -> _Finding:
+    device = getattr(hint, "device_type", None)
+    if device is not None and isinstance(value, torch.Tensor) and value.device.type != device:
+        return _Finding(DeviceMismatch, device_differs(name, value.device, device), device, str(value.device))
     got = "None" if value is None else f"of type {type(value).__name__}"
     if isinstance(value, int) and getattr(hint, "_axis", None) is not None and not isinstance(value, bool):
         axis = hint._axis.dim_str
@@ -171,7 +175,7 @@ def _of_type(name: str, hint: Any, value: Any, sizes: Mapping[str, Any]) -> _Fin
 def _of_tensor(name: str, hint: Any, value: torch.Tensor, sizes: Mapping[str, Any]) -> _Finding:
     device = getattr(hint.array_type, "device_type", None)
     if device is not None and value.device.type != device:
-        sentence = f"{name} is on {value.device}, but should be on {device}"
+        sentence = device_differs(name, value.device, device)
         return _Finding(DeviceMismatch, sentence, device, str(value.device))
     if not isinstance(value, hint.array_type):
         got = type(value).__name__

@@ -1,23 +1,39 @@
-"""What an annotation says of a tensor, in jaxtyping's spelling and our own; names of sizes are symbols."""
+"""What an annotation says of a tensor, in jaxtyping's spelling and our own; names of sizes are symbols.
+
+A device that an annotation states is held against the tensors that are given, returned and assigned.
+"""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
+from simpletorch.follow.marks import devices, moves
 from simpletorch.follow.outcomes import Raised
-from simpletorch.follow.values import Class, Value
-from simpletorch.rules import TensorType
+from simpletorch.follow.sources.syntax import of_node, own_nodes
+from simpletorch.follow.values import Class, Function, Instance, Value
+from simpletorch.rules import Device, TensorType
 from simpletorch.rules.core.dtype import BY_NAME, DType
 from simpletorch.shapes import ANY_REST, UNKNOWN, DimSyntaxError, Item, Rest, Shape, parse_axes, parse_dim, rest_in, var
+from simpletorch.shapes.sentences import device_differs
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
     from simpletorch.follow.scopes import Scope
 
-__all__ = ["kind_of", "tensor_of"]
+__all__ = [
+    "hold_arguments",
+    "hold_attribute",
+    "hold_result",
+    "hold_variable",
+    "kind_of",
+    "stated_devices",
+    "tensor_of",
+]
 
-_TENSOR_NAMES: Final = frozenset({"Tensor", "Parameter", "CPUTensor", "CUDATensor", "MPSTensor"})
+_DEVICES: Final = {f"{name}Tensor": Device(name.lower()) for name in ("CPU", "CUDA", "MPS")}
+_TENSOR_NAMES: Final = frozenset({"Tensor", "Parameter", *_DEVICES})
 
 
 def tensor_of(run: Interpreter, node: ast.expr | None, scope: Scope, where: str) -> TensorType | None:
@@ -38,7 +54,7 @@ def tensor_of(run: Interpreter, node: ast.expr | None, scope: Scope, where: str)
         case ast.Subscript(value=head, slice=one) if _last(head) in _TENSOR_NAMES:
             return _ours(run, head, [one], scope, where)
         case ast.Name() | ast.Attribute() if _is_tensor(run, node, scope):
-            return TensorType()
+            return TensorType(device=_DEVICES.get(_last(node)))
     return None
 
 
@@ -117,7 +133,8 @@ def _ours(run: Interpreter, head: ast.expr, items: list[ast.expr], scope: Scope,
                 dims.append(UNKNOWN)
     if sum(isinstance(d, Rest) for d in dims) > 1:
         return TensorType()
-    return TensorType(Shape(tuple(dims)), dtype if dtype is not None and dtype.is_concrete else None)
+    known = dtype if dtype is not None and dtype.is_concrete else None
+    return TensorType(Shape(tuple(dims)), known, _DEVICES.get(_last(head)))
 
 
 def _quoted(node: ast.expr) -> ast.expr:
@@ -134,3 +151,96 @@ def _named(run: Interpreter, name: str, node: ast.Name, scope: Scope, where: str
         return run.class_sizes[name]
     found = run.evaluate(node, scope)
     return found if isinstance(found, int) and not isinstance(found, bool) else var(name, where)
+
+
+# -- devices -----------------------------------------------------------------------------------------------------------
+
+
+@of_node
+def stated_devices(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> Mapping[str, ast.expr]:
+    """The tensor types in a function's signature that state a device, by parameter; "return" is its result's."""
+    spec = node.args
+    notes = {p.arg: p.annotation for p in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs)}
+    found = {name: of for name, note in notes.items() if (of := _with_device(note)) is not None}
+    result = None if isinstance(node, ast.Lambda) else _with_device(node.returns)
+    return found if result is None else {**found, "return": result}
+
+
+def _with_device(note: ast.expr | None) -> ast.expr | None:
+    """The tensor type that states a device: the annotation, or the one beside None."""
+    match note:
+        case ast.Constant(value=str() as text) if any(name in text for name in _DEVICES):
+            try:
+                return _with_device(ast.parse(text, mode="eval").body)
+            except SyntaxError:
+                return None
+        case ast.Subscript(value=head) if _last(head) in _DEVICES:
+            return head
+        case ast.Subscript(value=head, slice=inner) if _last(head) == "Optional":
+            return _with_device(inner)
+        case ast.Name() | ast.Attribute() if _last(note) in _DEVICES:
+            return note
+        case ast.BinOp(op=ast.BitOr(), left=inner, right=ast.Constant(value=None)):
+            return _with_device(inner)
+        case ast.BinOp(op=ast.BitOr(), left=ast.Constant(value=None), right=inner):
+            return _with_device(inner)
+    return None
+
+
+def hold_arguments(run: Interpreter, function: Function, cells: Mapping[str, Value]) -> bool:
+    """Whether all that is given for parameters is on the devices that their annotations state; what isn't is said."""
+    fit = True
+    for name, stated in stated_devices(function.node).items():
+        if name in cells:
+            fit = _hold(run, stated, cells[name], function.scope, f"{_spoken(function)}: {name}") and fit
+    return fit
+
+
+def hold_result(run: Interpreter, function: Function, result: Value) -> None:
+    """The same of what a function returns."""
+    stated = stated_devices(function.node).get("return")
+    if stated is None:
+        return
+    returns = [n for n in own_nodes(function.node) if isinstance(n, ast.Return)]
+    before = run.path, run.node
+    run.path, run.node = function.scope.path, returns[0] if len(returns) == 1 else function.node
+    try:
+        _hold(run, stated, result, function.scope, f"{_spoken(function)}: the result")
+    finally:
+        run.path, run.node = before
+
+
+def hold_variable(run: Interpreter, note: ast.expr, value: Value, scope: Scope, name: str) -> None:
+    """The same of what is assigned to an annotated variable or attribute."""
+    stated = _with_device(note)
+    if stated is not None:
+        _hold(run, stated, value, scope, name)
+
+
+def hold_attribute(run: Interpreter, owner: Value, name: str, value: Value, scope: Scope) -> None:
+    """The same of an attribute that the class annotates."""
+    owner = run.resolve(owner)
+    if isinstance(owner, Instance):
+        for cls in owner.cls.mro:
+            note = cls.cells.get("__annotations__", {}).get(name)
+            if isinstance(note, ast.expr):
+                own = (f.scope for f in cls.cells.values() if isinstance(f, Function))
+                hold_variable(run, note, value, next(own, scope), f"{cls.name}.{name}")
+                return
+
+
+def _spoken(function: Function) -> str:
+    return f"{function.owner.name}.{function.name}" if function.owner is not None else function.name
+
+
+def _hold(run: Interpreter, stated: ast.expr, value: Value, scope: Scope, what: str) -> bool:
+    value = run.resolve(value)
+    told = devices.told(run, value)
+    wanted = _DEVICES[_last(stated)]
+    if told is None or told.agrees(wanted) or run.tries:
+        return True
+    if not moves.is_clear(run) or not _is_tensor(run, stated, scope):
+        return True
+    message = f"{device_differs(what, told, wanted)} [{value.type}]"
+    run.find("tensor-device", message, f'.to("{wanted}") on it, or another annotation')
+    return False

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow import attributes, branches, guards, items, iteration, operators
+from simpletorch.follow.annotations import hold_attribute
 from simpletorch.follow.marks import gradients, modules, origins, purity, training
 from simpletorch.follow.model import iterators, kinds
 from simpletorch.follow.outcomes import Done, Raised
@@ -56,6 +57,8 @@ def assign(run: Interpreter, target: ast.expr, value: Value, scope: Scope) -> No
             held = run.evaluate(owner, scope)
             if run.takers and isinstance(run.resolve(held), Unknown | Choice):
                 guards.may_raise(run, guards.ANY)
+            if run.places:
+                hold_attribute(run, held, name, value, scope)
             run.set_attribute(held, name, value)
             run.claim(unparsed(target), _as_kept(run, held, name, value))
         case ast.Subscript(value=owner, slice=index):

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, classes, files, guards, items, layers
+from simpletorch.follow.annotations import hold_arguments, hold_result, stated_devices
 from simpletorch.follow.heap import Cells
 from simpletorch.follow.libraries import CLASSES, METHODS, Model
 from simpletorch.follow.marks import arguments, gradients, modules, purity
@@ -192,9 +193,14 @@ def _function(run: Interpreter, function: Function, args: tuple[Value, ...], kwa
         if function.node in run.replaceable and not arguments.is_named(run.node, function):
             return run.unknown(f"what a caller gives for {function.name}, which doesn't fit here")
         return modules.refuse(run, *wrong)
+    is_held = bool(run.places and stated_devices(function.node)) and hold_arguments(run, function, scope.cells)
     if function.answers is not None:
-        return _cached(run, function, function.answers, scope, args, kwargs)
-    return _bound(run, function, scope, args)
+        found = _cached(run, function, function.answers, scope, args, kwargs)
+    else:
+        found = _bound(run, function, scope, args)
+    if is_held:
+        hold_result(run, function, found)
+    return found
 
 
 def _cached(

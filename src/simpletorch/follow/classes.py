@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, guards, texts
@@ -14,7 +14,7 @@ from simpletorch.follow.model import generators, iterators, kinds, metaclasses, 
 from simpletorch.follow.numbers import between, offsets
 from simpletorch.follow.outcomes import Done, Outcome, Passing, Raise, Raised
 from simpletorch.follow.scopes import Scope
-from simpletorch.follow.sources.syntax import of_node, walk
+from simpletorch.follow.sources.syntax import of_node, own_nodes, walk
 from simpletorch.follow.values import (
     MISSING,
     SIZE,
@@ -45,7 +45,6 @@ __all__ = [
     "is_exception",
     "maker",
     "managed",
-    "own_nodes",
     "plainly",
     "yields",
 ]
@@ -101,16 +100,6 @@ def yields(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> bool:
     """Whether it is a generator function."""
     inside = any(type(n) in _YIELDS for n in walk(node))  # takes a fraction of the time; in few functions it says yes
     return inside and any(type(n) in _YIELDS for n in own_nodes(node))
-
-
-def own_nodes(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> Iterable[ast.AST]:
-    """What a function's body is made of, without what the functions and classes in it are made of."""
-    todo: list[ast.AST] = list(node.body) if isinstance(node.body, list) else [node.body]
-    while todo:
-        at = todo.pop()
-        yield at
-        if not isinstance(at, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
-            todo.extend(ast.iter_child_nodes(at))
 
 
 # -- generators ------------------------------------------------------------------------------------------------------

@@ -16,13 +16,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow.annotations import tensor_of
-from simpletorch.follow.classes import own_nodes
 from simpletorch.follow.heap import now
 from simpletorch.follow.layers import is_module
-from simpletorch.follow.marks import gradients
+from simpletorch.follow.marks import devices, gradients
 from simpletorch.follow.outcomes import Exhausted, Raised
 from simpletorch.follow.scopes import Scope
-from simpletorch.follow.sources.syntax import walk
+from simpletorch.follow.sources.syntax import own_nodes, walk
 from simpletorch.follow.values import MISSING, Choice, Class, Dict, Function, Instance, List, Tensor, Value, is_int
 from simpletorch.rules import MODULES, TensorType
 from simpletorch.shapes import Expr, Rest, Var, equal, var, variables
@@ -259,7 +258,7 @@ def _given(run: Interpreter, kind: TensorType) -> Tensor:
     for item in kind.shape.items:
         if isinstance(item, Expr):
             run.free.update(variables(item))
-    return Tensor(kind)
+    return devices.placed(Tensor(kind))
 
 
 def _takes_tensors(run: Interpreter, function: Function) -> bool:

@@ -8,12 +8,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import assignment, branches, calls, classes, guards, loops
+from simpletorch.follow.annotations import hold_variable
 from simpletorch.follow.guards import Guard
 from simpletorch.follow.marks import devices, modules, moves
 from simpletorch.follow.model import handlers, kinds, unmodelled
 from simpletorch.follow.outcomes import BREAK, CONTINUE, Done, Ending, Outcome, Passing, Raise, Raised, Return, Split
 from simpletorch.follow.sources import imports, machines, refusals
-from simpletorch.follow.sources.syntax import of_node, walk
+from simpletorch.follow.sources.syntax import of_node, unparsed, walk
 from simpletorch.follow.values import MISSING, Class, Instance, Unknown, Value, is_known
 
 if TYPE_CHECKING:
@@ -109,7 +110,10 @@ def _annotated(run: Interpreter, node: ast.AnnAssign, scope: Scope) -> Done:
     if scope.is_class and isinstance(node.target, ast.Name):
         scope.cells.setdefault("__annotations__", {})[node.target.id] = node.annotation
     if node.value is not None:
-        assignment.assign(run, node.target, run.evaluate(node.value, scope), scope)
+        value = run.evaluate(node.value, scope)
+        if run.places:
+            hold_variable(run, node.annotation, value, scope, unparsed(node.target))
+        assignment.assign(run, node.target, value, scope)
     return None
 
 

@@ -59,8 +59,10 @@ DEVICE_TENSORS: Final = {
     "simpletorch._tensor.CPUTensor": "cpu",
     "simpletorch._tensor.CUDATensor": "cuda",
     "simpletorch._tensor.MPSTensor": "mps",
+    **{f"simpletorch._tensor.CUDATensor{index}": f"cuda:{index}" for index in range(8)},
 }
 DEVICE_CLASSES: Final = {device: fullname for fullname, device in DEVICE_TENSORS.items()}
+DEVICE_NAMES: Final = {fullname.rpartition(".")[2]: device for fullname, device in DEVICE_TENSORS.items()}
 OUR_TENSORS: Final = frozenset({OUR_TENSOR, OUR_PARAMETER, *DEVICE_TENSORS})
 
 # Programs annotate with these and pass tensors of any floating dtype on any device; to us they are plain tensors.

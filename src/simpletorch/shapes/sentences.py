@@ -9,6 +9,7 @@ from simpletorch.shapes.shape import Shape
 from simpletorch.shapes.unify import is_compound
 
 __all__ = [
+    "device_differs",
     "dim_differs",
     "dim_impossible",
     "dtype_differs",
@@ -53,6 +54,11 @@ def rest_differs(rest: str, name: str, sizes: Sequence[object], before: Sequence
 def dtype_differs(name: str, dtype: object, wanted: object) -> str:
     """``ids is Float32, but should be Int64``"""
     return f"{name} is {dtype}, but should be {wanted}"
+
+
+def device_differs(name: str, device: object, wanted: object) -> str:
+    """``x is on cpu, but should be on cuda``"""
+    return f"{name} is on {device}, but should be on {wanted}"
 
 
 def size_source(name: str, index: int | None = None) -> str:

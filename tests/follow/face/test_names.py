@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Final
+from typing import Final
 
 import pytest
-import torch
 
-import simpletorch as st
-from simpletorch._stub import homes
 from simpletorch.follow import follow, followed
 from simpletorch.follow.interpreter import Interpreter
 from simpletorch.follow.libraries.simpletorch import TORCHS
@@ -21,6 +17,7 @@ from simpletorch.follow.sources.program import Program
 from simpletorch.follow.values import MISSING, Unknown
 from simpletorch.rules import TensorType
 from simpletorch.tensor import _FACTORIES
+from tests.oracle.face import OWN_BEFORE, SAMPLES, may_be, of_our_own, tensors_given
 
 _PACKAGES: Final = (
     *("", "amp", "checkpoint", "cuda", "data", "distributed", "errors", "export", "interop", "kernels", "language"),
@@ -59,46 +56,12 @@ def test_tensors_factories_are_those_of_the_run_time() -> None:
     assert TORCHS.keys() == _FACTORIES.keys()
 
 
-_SAMPLES: Final = (
-    ("a", "a = Tensor.rand(3, 5) / 2"),
-    ("a, 1", "a = Tensor.rand(3, 5) / 2"),
-    ("a, b", "a, b = Tensor.rand(3, 5) / 2, Tensor.rand(3, 5) / 2"),
-    ("a, b", "a, b = Tensor.randn(7, 7), Tensor.randn(7, 7)"),
-    ("a", "a = Tensor.randint(0, 5, (3, 7))"),
-    ("a, b", "a, b = Tensor.randint(1, 5, (3, 7)), Tensor.randint(1, 5, (3, 7))"),
-    ("a, b", "a, b = Tensor.randn(3, 5), Tensor.randint(0, 5, (3,))"),
-    ("[a, b]", "a, b = Tensor.rand(3, 5), Tensor.rand(3, 5)"),
-    ("a, 2", "a = Tensor.rand(2, 3, 11, 13)"),
-    ("a, b, c", "a, b, c = Tensor.rand(3, 5), Tensor.rand(3, 5), Tensor.rand(3, 5)"),
-    ("(3, 5)", "a = 1"),
-    ("5", "a = 1"),
-)
-
-
-_WRONG: Final = {
-    ("adaptive_avg_pool2d", "a, 1"): "torch takes a mean for an output of 1, and doesn't look how many dims there are",
-    ("pinv", "a, b"): "the rule reads a tensor of tolerances as a number: it broadcasts with the batch",
-}
-"""What a rule doesn't know yet."""
-
-
-@pytest.mark.parametrize(("arguments", "before"), _SAMPLES)
+@pytest.mark.parametrize(("arguments", "before"), SAMPLES)
 def test_what_the_follower_answers_is_what_torch_gives(arguments: str, before: str, tmp_path: Path) -> None:
     """Of each function that takes such arguments: the shapes and dtypes that it knows are the right ones."""
-    functions = [n for n, home in homes("simpletorch").items() if home.startswith("torch")]
-    scope: dict[str, Any] = {"Tensor": st.Tensor, "st": st}
-    exec(before, scope)
-    lines, given = [f"import simpletorch as st; from simpletorch import Tensor; {before}"], []
-    for name in functions:
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                result = eval(f"st.{name}({arguments})", scope)
-        except Exception:
-            continue  # it doesn't take these
-        if isinstance(result, torch.Tensor) and (name, arguments) not in _WRONG:
-            given.append((name, result))
-            lines.append(f"y = st.{name}({arguments})")
+    given = tensors_given(arguments, before)
+    lines = [f"import simpletorch as st; from simpletorch import Tensor; {before}"]
+    lines += [f"y = st.{name}({arguments})" for name, _ in given]
     path = tmp_path / "program.py"
     path.write_text("\n".join(lines) + "\n")
     found = follow(path)
@@ -107,19 +70,25 @@ def test_what_the_follower_answers_is_what_torch_gives(arguments: str, before: s
     for line, (name, result) in enumerate(given, 2):
         for one in found.shapes_at(str(path), line).get("y", ()):
             assert isinstance(one, TensorType)
-            assert _may_be(one, result), (
+            assert may_be(one, result), (
                 f"{name}({arguments}): {one}, but torch gives {list(result.shape)}, {result.dtype}"
             )
             known += one.shape.is_exact
     assert known > 0.8 * len(given)
 
 
-def _may_be(known: TensorType, result: torch.Tensor) -> bool:
-    items: Sequence[Any] = known.shape.items
-    sizes = [i for i in items if isinstance(i, int)]
-    fits = not known.shape.is_exact or len(items) == result.ndim
-    if known.shape.is_exact and len(sizes) == len(items):
-        fits = fits and sizes == list(result.shape)
-    return fits and (
-        known.dtype is None or not known.dtype.is_concrete or known.dtype.torch_name == str(result.dtype)[6:]
-    )
+def test_what_it_answers_of_our_own_is_what_they_give(tmp_path: Path) -> None:
+    """Blocks, losses, transforms, and calls inside calls."""
+    given = of_our_own()
+    path = tmp_path / "program.py"
+    path.write_text(OWN_BEFORE + "".join(f"y = {expression}\n" for expression, _ in given))
+    found = follow(path)
+    assert [str(f) for f in found.errors] == []
+    known = 0
+    for line, (expression, result) in enumerate(given, OWN_BEFORE.count("\n") + 1):
+        shapes = found.shapes_at(str(path), line).get("y", ())
+        for one in shapes:
+            assert isinstance(one, TensorType)
+            assert may_be(one, result), f"{expression}: {one}, but it gives {list(result.shape)}, {result.dtype}"
+        known += bool(shapes) and all(one.shape.is_exact for one in shapes)
+    assert known == len(given)

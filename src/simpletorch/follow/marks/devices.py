@@ -48,7 +48,9 @@ __all__ = [
     "named",
     "of",
     "of_layer",
+    "placed",
     "to_numpy",
+    "told",
     "untold",
 ]
 
@@ -86,7 +88,7 @@ def counts(path: Path) -> bool:
     return any(word in said for word in _WORDS)
 
 
-_WORDS: Final = ("cuda", "accelerator", "Device.CUDA", "CUDATensor")
+_WORDS: Final = ("cuda", "accelerator", "Device.CUDA", "CUDATensor", "MPSTensor")
 
 
 # -- what a program chooses ------------------------------------------------------------------------------------------
@@ -185,12 +187,29 @@ def of(run: Interpreter, value: Value) -> str | None:
     return value.place
 
 
+def told(run: Interpreter, value: Value) -> Device | None:
+    """The device that the program says a tensor is on; torch's default one isn't said."""
+    if not isinstance(value, Tensor) or value.array:
+        return None
+    place, said = of(run, value), value.type.device
+    if said is None:
+        return Device("cuda") if place == "cuda" else None
+    return None if _is_elsewhere(place, said) else said
+
+
 def device_of(run: Interpreter, value: Tensor) -> Device | None:
     """``x.device`` of a tensor whose device is known here: what rules answer is shared by both kinds of "cpu"."""
     known, place = value.type.device, of(run, value)
     if known is None or known.type != "cpu":
         return known
     return Chosen("cpu", None, "cuda") if place == "cuda" else Device("cpu", known.index)
+
+
+def placed(made: Tensor) -> Tensor:
+    """A tensor that a caller gives, where its annotation says."""
+    known = made.type.device
+    made.place = known.type if known is not None and known.type in ("cpu", "cuda") else None
+    return made
 
 
 def moved(run: Interpreter, made: Value, place: str | None) -> Value:
@@ -213,9 +232,6 @@ def _tensors(values: Mapping[str, Value] | tuple[Value, ...]) -> Iterator[Tensor
 _NEW: Final = frozenset({
     "zeros", "ones", "empty", "rand", "randn", "full", "eye", "arange", "linspace", "logspace", "range", "randint",
     "randperm", "tril_indices", "triu_indices", "normal", "hann_window", "hamming_window",
-})  # fmt: skip
-_ALIKE: Final = frozenset({
-    "view_as", "expand_as", "reshape_as", "type_as", "to", "copy_", "set_", "is_same_size", "pack_padded_sequence",
 })  # fmt: skip
 _CASTS: Final = frozenset(("to", "cuda", "cpu", "type_as"))
 
@@ -271,7 +287,7 @@ def _common(run: Interpreter, name: str, operands: list[Tensor]) -> str | None:
             loose.add(place)
         elif found is None:
             found = one, place
-        elif place != found[1] and name.rpartition(".")[2] not in _ALIKE and not RULES[name].moves:
+        elif place != found[1] and not RULES[name].moves:
             _mixed(run, name, found[0], one)
             return _MIXED
     if found is not None:

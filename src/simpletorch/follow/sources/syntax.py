@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, wraps
 from pathlib import Path
 from typing import Any, Concatenate, Final, NamedTuple, ParamSpec, TypeGuard, TypeVar, cast
@@ -21,6 +21,7 @@ __all__ = [
     "loop_around",
     "number",
     "of_node",
+    "own_nodes",
     "parse",
     "spoken",
     "statements_of",
@@ -139,6 +140,16 @@ def contains(outer: ast.AST, inner: ast.AST) -> bool:
 def loop_around(body: ast.AST, inner: ast.AST, *kinds: type[L]) -> L | None:
     """The innermost loop of these kinds that a node is a part of."""
     return next((n for n in reversed(walk(body)) if isinstance(n, kinds) and contains(n, inner)), None)
+
+
+def own_nodes(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> Iterable[ast.AST]:
+    """What a function's body is made of, without what the functions and classes in it are made of."""
+    todo: list[ast.AST] = list(node.body) if isinstance(node.body, list) else [node.body]
+    while todo:
+        at = todo.pop()
+        yield at
+        if not isinstance(at, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
+            todo.extend(ast.iter_child_nodes(at))
 
 
 def of_node(function: Callable[Concatenate[N, P], T]) -> Callable[Concatenate[N, P], T]:

@@ -72,7 +72,9 @@ def _as_face(made: Value | Report, face: Instance, dtype: DType | None) -> Value
     if not isinstance(made, TensorType):
         return made
     name = face.type.fullname
-    device = Device(DEVICE_TENSORS[name]) if name in DEVICE_TENSORS else made.device
+    device = made.device
+    if name in DEVICE_TENSORS and (device is None or device.type != DEVICE_TENSORS[name]):
+        device = Device(DEVICE_TENSORS[name])
     if dtype is not None:
         made = made.with_dtype(dtype)  # what is converted is no parameter
     return replace(made, device=device, is_parameter=name in (OUR_PARAMETER, PARAMETER))

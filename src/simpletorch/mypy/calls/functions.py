@@ -68,10 +68,7 @@ from simpletorch.shapes import (
     unify,
     variables,
 )
-from simpletorch.shapes.sentences import (
-    dtype_differs,
-    size_source,
-)
+from simpletorch.shapes.sentences import device_differs, dtype_differs, size_source
 
 __all__ = ["call_function", "has_sizes"]
 
@@ -389,6 +386,9 @@ class _Call:
             return self._fail(
                 i, "dtype", dtype_differs(name, value.dtype, pattern.dtype), pattern.dtype, value.dtype, pattern
             )
+        if pattern.device is not None and value.device is not None and not pattern.device.agrees(value.device):
+            reason = device_differs(name, value.device, pattern.device)
+            return self._fail(i, "device", reason, pattern.device, value.device, pattern)
         clash = unify(pattern.shape, value.shape, self.bindings) or self._bind_broadcast(name, formal, value)
         self.misfits.note_shape(name, pattern.shape, value.shape)
         if clash is not None:

@@ -26,7 +26,17 @@ from simpletorch.mypy import names
 from simpletorch.mypy.names import BROADCAST, DEVICE_TENSORS, DIM, DTYPES_MODULE, MODULE, PARAMETER, PHANTOM, TENSOR
 from simpletorch.mypy.types import NAMED_SCOPE, TypeTable, is_named
 from simpletorch.rules.core.dtype import BY_NAME, DType
-from simpletorch.rules.core.values import ANY_TENSOR, ANYTHING, Device, Packed, Scalar, Sizes, TensorType, Value
+from simpletorch.rules.core.values import (
+    ANY_TENSOR,
+    ANYTHING,
+    Device,
+    Packed,
+    Scalar,
+    Sizes,
+    TensorType,
+    Value,
+    as_device,
+)
 from simpletorch.shapes import ANY_REST, ANY_SHAPE, UNKNOWN, Dim, Item, Rest, Shape, Var, maximum, minimum, var
 
 __all__ = [
@@ -203,7 +213,7 @@ class Lifter:
         return TensorType(
             Shape(self.items(tuple(base.args[1:]))),
             self.dtype(base.args[0]),
-            Device(device) if device else None,
+            as_device(device) if device else None,
             typ.type.has_base(PARAMETER),
         )
 

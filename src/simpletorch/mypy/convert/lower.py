@@ -76,7 +76,8 @@ class Lowerer:
         if value.is_parameter:
             fullname = PARAMETER
         elif value.device is not None:
-            fullname = DEVICE_CLASSES.get(value.device.type, TENSOR)
+            of_type = DEVICE_CLASSES.get(value.device.type, TENSOR)
+            fullname = DEVICE_CLASSES.get(str(value.device), of_type)
         info = self.types.info(fullname) or self.types.tensor
         if info is None or not info.has_type_var_tuple_type:
             return None

@@ -34,7 +34,7 @@ from simpletorch.mypy.program.facts import NO_FACTS, Facts, facts_at
 from simpletorch.mypy.types import NAMED_SCOPE, TypeTable
 from simpletorch.rules.common.arguments import is_dim
 from simpletorch.rules.core.dtype import BY_NAME, BY_TORCH_NAME
-from simpletorch.rules.core.values import ANYTHING, Device, Value
+from simpletorch.rules.core.values import ANYTHING, Device, TensorType, Value, as_device
 from simpletorch.shapes import UNKNOWN, Dim, Expr, assuming
 from simpletorch.shapes.dim import floordiv, mod, power
 
@@ -125,8 +125,9 @@ class PlaceLifter(Lifter):
                 bounds = [None if n is None else self.expression(n, type_of) for n in (begin, end, step)]
                 return slice(*bounds)
             case CallExpr(callee=RefExpr(fullname=names.DEVICE), args=[StrExpr(value=name)]):
-                kind, _, index = name.partition(":")
-                return Device(kind, int(index) if index.isdigit() else None)
+                return as_device(name)
+            case CallExpr(callee=RefExpr(fullname=names.DEVICE), args=[StrExpr(value=name), IntExpr(value=index)]):
+                return Device(name, index)
             case CallExpr(callee=MemberExpr(expr=RefExpr(fullname=names.OUR_DEVICE), name=name), args=args):
                 return self._device(name, [self.expression(a, type_of) for a in args])
             case CallExpr(callee=RefExpr(fullname=fullname), args=[inner]) if fullname in names.SAME_ITEMS:
@@ -149,6 +150,10 @@ class PlaceLifter(Lifter):
                 return self._device(node.name, [])
             if node.name == "dtype" and self._is_dtype_class(owner):
                 return BY_NAME[owner.rpartition(".")[2]]
+        if isinstance(node, MemberExpr) and node.name == "device":
+            of = self.value(type_of(node.expr))
+            if isinstance(of, TensorType) and of.device is not None:
+                return of.device
         if self._is_dtype_class(fullname):
             return BY_NAME[fullname.rpartition(".")[2]]
         if fullname.startswith("torch.") and self._dtype_name(fullname):

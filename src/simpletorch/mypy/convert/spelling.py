@@ -13,13 +13,15 @@ from functools import lru_cache
 from typing import Final
 
 from simpletorch import dtypes
-from simpletorch.mypy.names import DISTRIBUTIONS
-from simpletorch.rules import MODULES
+from simpletorch.mypy.names import DEVICE_NAMES, DISTRIBUTIONS
+from simpletorch.rules import MODULES, Device
+from simpletorch.rules.core.values import as_device
 from simpletorch.shapes import ANY_REST, UNKNOWN, Dim, Expr, Item, Rest, Shape, maximum, minimum, var
 
 __all__ = [
     "callable_items",
     "container_items",
+    "device_in",
     "has_variables",
     "may_be",
     "respell",
@@ -33,7 +35,7 @@ __all__ = [
 _TOKEN: Final = re.compile(
     r"\s*(?:(?P<name>\*?[A-Za-z_][\w.]*(?:@[\w.]+)?)|(?P<number>-?\d+)|(?P<mark>\.\.\.|[\[\],|?]))"
 )
-TENSOR_NAMES: Final = ("Tensor", "Parameter", "CPUTensor", "CUDATensor", "MPSTensor")
+TENSOR_NAMES: Final = ("Tensor", "Parameter", *DEVICE_NAMES)
 _OF_ITEMS: Final = (
     *("list", "List", "deque", "Sequence", "MutableSequence", "Collection", "Iterable", "Iterator"),
     *("dict", "defaultdict", "OrderedDict", "Mapping", "MutableMapping", "set", "frozenset"),
@@ -146,6 +148,12 @@ def tensor_in(text: str) -> tuple[str, Shape] | None:
         return node.args[0].short, Shape(tuple(_item(a) for a in node.args[1:]))
     except (_NotAType, ValueError, TypeError):
         return None
+
+
+def device_in(text: str) -> Device | None:
+    """The device that the text of one tensor type states."""
+    name = DEVICE_NAMES.get(text.partition("[")[0].rpartition(".")[2])
+    return None if name is None else as_device(name)
 
 
 def sizes_in(got: str, expected: str) -> list[tuple[Dim, Dim]] | None:
@@ -311,10 +319,11 @@ def _respell_type(text: str) -> str:
     try:
         node = _parse(text)
         if node.short in TENSOR_NAMES and node.args:
+            name = node.short.rstrip("0123456789")  # the index of a GPU can't be written
             dtype, items = node.args[0].short, [_item(a) for a in node.args[1:]]
             if items == [ANY_REST]:
-                return node.short if dtype == "Any" else f"{node.short}[{dtype}, ...]"
-            return f"{node.short}[{', '.join([dtype, *(_item_text(i) for i in items)])}]"
+                return name if dtype == "Any" else f"{name}[{dtype}, ...]"
+            return f"{name}[{', '.join([dtype, *(_item_text(i) for i in items)])}]"
         dim = str(_dim(node))
         return f"Dim[{dim}]" if node.short == "Dim" else dim
     except (_NotAType, ValueError, TypeError):

@@ -2,8 +2,8 @@
 
 ``self.state = torch.zeros(0)`` in ``__init__`` doesn't mean that the state keeps that size, nor
 ``layers.append(nn.Linear(3, 5))`` that every layer has it; but mypy takes the first type as declared. So what is put
-there later may differ in sizes and dtype: the place is then widened, and mypy's complaint dropped. A place that the
-user has annotated keeps its type.
+there later may differ in sizes, dtype and device: the place is then widened, and mypy's complaint dropped. A place
+that the user has annotated keeps its type.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from mypy.typeops import make_simplified_union
 from mypy.types import Instance, NoneType, Type, TypeAliasType, UnionType, get_proper_type
 
 from simpletorch.mypy.convert.lift import is_module, is_tensor
-from simpletorch.mypy.names import DICTS, DISTRIBUTIONS, LISTS, MODULE, SEQUENTIALS
+from simpletorch.mypy.names import DEVICE_TENSORS, DICTS, DISTRIBUTIONS, LISTS, MODULE, SEQUENTIALS
 from simpletorch.mypy.program.memory import once_a_tree
 from simpletorch.mypy.program.syntax import all_statements, inner_blocks
 from simpletorch.mypy.types import TypeTable, any_type
@@ -47,7 +47,7 @@ _CONTAINERS: Final = (*SEQUENTIALS, *LISTS, *DICTS)
 
 
 class _Widener(TypeTranslator):
-    """Takes sizes and dtypes out of a type."""
+    """Takes sizes, dtypes and devices out of a type."""
 
     def __init__(self, types: TypeTable) -> None:
         super().__init__()
@@ -56,6 +56,8 @@ class _Widener(TypeTranslator):
     def visit_instance(self, t: Instance, /) -> Type:
         if not t.args:
             return t
+        if t.type.fullname in DEVICE_TENSORS:
+            return self.types.any_tensor() or t
         if (is_tensor(t) and t.type.has_type_var_tuple_type) or t.type.fullname in DISTRIBUTIONS:
             return t.copy_modified(args=[any_type(), self.types.any_rest()])
         if t.type.fullname in SEQUENTIALS:
@@ -69,7 +71,7 @@ class _Widener(TypeTranslator):
 
 
 def widen(typ: Type, types: TypeTable) -> Type:
-    """The type without what it says of sizes and dtypes."""
+    """The type without what it says of sizes, dtypes and devices."""
     return typ.accept(_Widener(types))
 
 

@@ -25,6 +25,7 @@ from simpletorch.mypy.convert.place import PlaceLifter
 from simpletorch.mypy.convert.spelling import (
     callable_items,
     container_items,
+    device_in,
     has_variables,
     may_be,
     respell,
@@ -62,7 +63,7 @@ __all__ = [
     "weigh",
 ]
 
-Verdict: TypeAlias = Literal["shape", "dtype", "unsure"]
+Verdict: TypeAlias = Literal["shape", "dtype", "device", "unsure"]
 BY_CODE: Final = {code.name: ErrorCode(code.name, code.about, "simpletorch") for code in codes.CODES.values()}
 CODES: Final = {name.removeprefix("tensor-"): code for name, code in BY_CODE.items()}
 """By what they are about: shape, dtype, device …"""
@@ -444,7 +445,14 @@ def _compare_members(got: str, expected: str, here: _Circumstances) -> Verdict |
     found, wanted = tensor_in(got), tensor_in(expected)
     if found is None or wanted is None:
         return _compare_classes(got, expected, here)
-    return _compare_tensors(found, wanted, here)
+    verdict = _compare_tensors(found, wanted, here)
+    return "device" if verdict == "unsure" and not _devices_fit(got, expected) else verdict
+
+
+def _devices_fit(got: str, expected: str) -> bool:
+    """Whether two tensors may be on one device, as far as their types say."""
+    first, second = device_in(got), device_in(expected)
+    return first is None or second is None or first.agrees(second)
 
 
 def _compare_open(got: str, expected: str, here: _Circumstances) -> Verdict | None:
@@ -479,9 +487,8 @@ def _mildest(verdicts: Set[Verdict | None]) -> Verdict:
 
 def _worst(verdicts: Set[Verdict | None]) -> Verdict:
     """The verdict on several together. Nothing differs for sure where mypy compares only structure and identities."""
-    if "shape" in verdicts:
-        return "shape"
-    return "dtype" if "dtype" in verdicts else "unsure"
+    ranked: tuple[Verdict, ...] = ("shape", "dtype", "device")
+    return next((verdict for verdict in ranked if verdict in verdicts), "unsure")
 
 
 def _compare_tensors(found: tuple[str, Shape], wanted: tuple[str, Shape], here: _Circumstances) -> Verdict:

@@ -157,7 +157,7 @@ def is_tensor(obj: Value) -> Value:
     return Scalar("bool") if obj is ANYTHING else isinstance(obj, TensorType)
 
 
-@rule("Tensor.is_same_size", "torch.is_same_size")
+@rule("Tensor.is_same_size", "torch.is_same_size", moves=True)
 def is_same_size(input: TensorType, other: TensorType) -> Value:
     """``(*a), (*b) -> bool``"""
     return have_equal_sizes(input, other)

@@ -445,7 +445,8 @@ def _itself_moved(place: str | None) -> Callable[..., Value]:
             made.numbers, made.offset, made.base = args[0].numbers, args[0].offset, args[0]
             layout.keep(args[0], made)
         if made is not args[0]:
-            made.cells["type"] = devices.untold(made.type)
+            # what is moved to CUDA stays here where there is none
+            made.cells["type"] = replace(made.type, device=Device("cpu") if place == "cpu" else None)
         return devices.moved(run, origins.keep(args[0], made), place)
 
     return work

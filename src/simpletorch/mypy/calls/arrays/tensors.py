@@ -231,10 +231,29 @@ def _attribute(owner: ProperType, name: str) -> ProperType | None:
 
 
 def _to_numpy(context: MethodSigContext, types: TypeTable) -> CallableType:
-    """``x.numpy()`` where an array of a certain kind is wanted."""
+    """``x.numpy()``: of what is on the CPU, and where an array of a certain kind is wanted, of such a tensor."""
+    value = PlaceLifter(types, context.api, context.context.line).value(context.type)
+    if isinstance(value, TensorType) and value.device is not None and value.device.type != "cpu":
+        found = Report(
+            "numpy",
+            "device",
+            f"the tensor is on {value.device}",
+            {"self": value},
+            ".cpu().numpy()",
+            "cpu",
+            value.device,
+        )
+        if not _is_one_of_several(context) and not _is_forced(context):
+            report(found, context.context, context.api)
+        return context.default_signature
     if not _is_one_of_several(context):
         _compare("numpy", context.type, context, types)
     return context.default_signature
+
+
+def _is_forced(context: MethodSigContext) -> bool:
+    """Whether the call may be told to copy from another device: ``x.numpy(force=True)``."""
+    return any(nodes for nodes in context.args)
 
 
 def _to_array(context: FunctionContext, types: TypeTable) -> Type:

@@ -12,37 +12,41 @@ from simpletorch.rules.core.registry import rule
 from simpletorch.rules.core.values import Scalar, TensorType, Value
 from simpletorch.shapes import ANY_SHAPE, Dim, Rest, Shape, Unknown
 
-__all__ = ["getitem", "need_room", "setitem"]
+__all__ = ["getitem", "need_device_of", "need_one_device", "need_room", "setitem"]
 
 
 @rule("Tensor.__getitem__", moves=True, card=Card(MAYBE, PICKED))
 def getitem(input: TensorType, index: Value) -> TensorType:
     """``x[i]`` drops a dim, ``x[a:b]`` shortens one, ``None`` adds 1, index tensors add their shape, masks ``(?,)``"""
-    _need_one_device(input, index)
+    need_one_device(input, index)
     try:
         return shaped(input, select(input.shape, index).shape)
     except CannotTell:
         return shaped(input, ANY_SHAPE)
 
 
-def _need_one_device(input: TensorType, index: Value) -> None:
+def need_one_device(input: TensorType, index: Value) -> None:
     """Index tensors may be on the CPU or where the tensor is."""
     for i in index if isinstance(index, tuple) else (index,):
-        if not isinstance(i, TensorType) or i.device is None or input.device is None or i.device.type == "cpu":
-            continue
-        if not i.device.agrees(input.device):
-            raise Mismatch(
-                f"the tensor is on {input.device}, but an index tensor is on {i.device}",
-                kind="device",
-                expected=input.device,
-                got=i.device,
-            )
+        if isinstance(i, TensorType) and (i.device is None or i.device.type != "cpu"):
+            need_device_of(input, i, "an index tensor is")
+
+
+def need_device_of(input: TensorType, other: TensorType, what: str) -> None:
+    """The other tensor must be where this one is."""
+    if input.device is not None and other.device is not None and not other.device.agrees(input.device):
+        raise Mismatch(
+            f"the tensor is on {input.device}, but {what} on {other.device}",
+            kind="device",
+            expected=input.device,
+            got=other.device,
+        )
 
 
 @rule("Tensor.__setitem__", moves=True)
 def setitem(input: TensorType, index: Value, value: Value) -> None:
     """``x[index] = value`` with a value that broadcasts to what is selected"""
-    _need_one_device(input, index)
+    need_one_device(input, index)
     try:
         chosen = select(input.shape, index)
     except CannotTell:

@@ -26,7 +26,7 @@ from simpletorch.rules.core.mismatch import CannotTell, Mismatch
 from simpletorch.rules.core.registry import rule
 from simpletorch.rules.core.values import ANYTHING, TensorType, Value
 from simpletorch.rules.functions.indexing.gathering import need_as_many_dims, need_no_larger
-from simpletorch.rules.functions.indexing.indexing import need_room
+from simpletorch.rules.functions.indexing.indexing import need_device_of, need_one_device, need_room
 from simpletorch.rules.functions.linear_algebra.diagonals import diagonal
 from simpletorch.shapes import Dim, Shape
 
@@ -166,10 +166,13 @@ def index_fill(input: TensorType, dim: Value, index: TensorType, value: Value) -
     return input
 
 
-@rule("torch.index_put", "Tensor.index_put", "Tensor.index_put_", "torch.index_put_")
+@rule("torch.index_put", "Tensor.index_put", "Tensor.index_put_", "torch.index_put_", moves=True)
 def index_put(input: TensorType, indices: Value, values: TensorType, accumulate: Value = False) -> TensorType:
     """``(*s), values that broadcast to input[indices] -> (*s)``"""
     same_dtype(("input", input), ("values", values))
+    need_one_device(input, indices)
+    if values.shape.min_rank:
+        need_device_of(input, values, "values are")
     if not isinstance(indices, tuple):
         return input
     try:
@@ -242,7 +245,7 @@ def _need_part(part: Callable[[], Shape], src: TensorType) -> None:
     need_shape("src", src.shape, wanted, whose="the part it replaces is")
 
 
-@rule("torch.select_scatter", "Tensor.select_scatter")
+@rule("torch.select_scatter", "Tensor.select_scatter", moves=True)
 def select_scatter(input: TensorType, src: TensorType, dim: Value, index: Value) -> TensorType:
     """``(*a, n, *b), src (*a, *b) -> (*a, n, *b)``"""
 
@@ -256,7 +259,7 @@ def select_scatter(input: TensorType, src: TensorType, dim: Value, index: Value)
     return input
 
 
-@rule("torch.slice_scatter", "Tensor.slice_scatter")
+@rule("torch.slice_scatter", "Tensor.slice_scatter", moves=True)
 def slice_scatter(
     input: TensorType, src: TensorType, dim: Value = 0, start: Value = None, end: Value = None, step: Value = 1
 ) -> TensorType:
@@ -271,7 +274,7 @@ def slice_scatter(
     return input
 
 
-@rule("torch.diagonal_scatter", "Tensor.diagonal_scatter")
+@rule("torch.diagonal_scatter", "Tensor.diagonal_scatter", moves=True)
 def diagonal_scatter(
     input: TensorType, src: TensorType, offset: Value = 0, dim1: Value = 0, dim2: Value = 1
 ) -> TensorType:

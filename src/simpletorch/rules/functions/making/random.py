@@ -28,7 +28,7 @@ from simpletorch.rules.functions.making.creation import need_fillable
 from simpletorch.shapes import at_least
 
 
-@rule("torch.normal", moves=True, card=Card(random=DRAWS))
+@rule("torch.normal", card=Card(random=DRAWS))
 def normal(
     mean: Value,
     std: Value = 1.0,

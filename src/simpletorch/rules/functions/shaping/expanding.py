@@ -73,7 +73,7 @@ def broadcast_to(input: TensorType, size: Value) -> TensorType:
     return shaped(input, expanded(input.shape, given_sizes((), size)))
 
 
-@rule("Tensor.expand_as", card=Card(VIEW, REPEATED, FIRST))
+@rule("Tensor.expand_as", moves=True, card=Card(VIEW, REPEATED, FIRST))
 def expand_as(input: TensorType, other: TensorType) -> TensorType:
     """``(*s), (*t) -> (*t)``; a dim of 1 becomes any size"""
     if other.shape.is_exact:
@@ -81,7 +81,7 @@ def expand_as(input: TensorType, other: TensorType) -> TensorType:
     return shaped(input, other.shape)
 
 
-@rule("torch.broadcast_tensors", "torch.functional.broadcast_tensors", card=Card(MAYBE, REPEATED))
+@rule("torch.broadcast_tensors", "torch.functional.broadcast_tensors", moves=True, card=Card(MAYBE, REPEATED))
 def broadcast_tensors(*tensors: Value) -> Value:
     """``(*s), (*t), … -> (*b), (*b), …``"""
     given = given_tensors(tensors)

@@ -167,13 +167,13 @@ def reshape(input: TensorType, *sizes: Value, shape: Value = ANYTHING) -> Tensor
     return shaped(input, Shape(fit(input.shape, given_sizes(sizes, shape), "reshaped to")))
 
 
-@rule("Tensor.view_as", card=Card(VIEW, MOVED, FIRST))
+@rule("Tensor.view_as", moves=True, card=Card(VIEW, MOVED, FIRST))
 def view_as(input: TensorType, other: TensorType) -> TensorType:
     """``(*s), (*t) -> (*t)`` with as many elements"""
     return _as_other(input, other, "viewed as")
 
 
-@rule("Tensor.reshape_as", card=Card(MAYBE, MOVED, FIRST))
+@rule("Tensor.reshape_as", moves=True, card=Card(MAYBE, MOVED, FIRST))
 def reshape_as(input: TensorType, other: TensorType) -> TensorType:
     """``(*s), (*t) -> (*t)`` with as many elements"""
     return _as_other(input, other, "reshaped to")
@@ -309,19 +309,19 @@ def padded(input: TensorType, count: int) -> TensorType:
     return input.with_shape(*shape.dims, 1)
 
 
-@rule("torch.atleast_1d", card=Card(MAYBE, MOVED))
+@rule("torch.atleast_1d", moves=True, card=Card(MAYBE, MOVED))
 def atleast_1d(*tensors: Value) -> Value:
     """``() -> (1,)``"""
     return _atleast(tensors, 1)
 
 
-@rule("torch.atleast_2d", card=Card(MAYBE, MOVED))
+@rule("torch.atleast_2d", moves=True, card=Card(MAYBE, MOVED))
 def atleast_2d(*tensors: Value) -> Value:
     """``(n,) -> (1, n)``"""
     return _atleast(tensors, 2)
 
 
-@rule("torch.atleast_3d", card=Card(MAYBE, MOVED))
+@rule("torch.atleast_3d", moves=True, card=Card(MAYBE, MOVED))
 def atleast_3d(*tensors: Value) -> Value:
     """``(n,) -> (1, n, 1)``, ``(n, m) -> (n, m, 1)``"""
     return _atleast(tensors, 3)

@@ -50,7 +50,7 @@ def resize_(input: TensorType, *sizes: Value, size: Value = ANYTHING, memory_for
     return shaped(input, Shape(dims))
 
 
-@rule("torch.resize_as_", "Tensor.resize_as_", card=Card(MAYBE, gradient=FIRST))
+@rule("torch.resize_as_", "Tensor.resize_as_", moves=True, card=Card(MAYBE, gradient=FIRST))
 def resize_as_(input: TensorType, the_template: TensorType, *, memory_format: Value = None) -> TensorType:
     """``(*s), (*t) -> (*t)``"""
     return shaped(input, the_template.shape)
@@ -65,7 +65,7 @@ def resize(input: TensorType, *sizes: Value) -> TensorType:
     return shaped(input, Shape(fit(input.shape, dims, "resized to")))
 
 
-@rule("Tensor.resize_as", card=Card(MAYBE, gradient=FIRST))
+@rule("Tensor.resize_as", moves=True, card=Card(MAYBE, gradient=FIRST))
 @leave_unknown(None)
 def resize_as(input: TensorType, tensor: TensorType) -> TensorType:
     """``(*s), (*t) -> (*t)`` with as many elements"""
