@@ -15,12 +15,14 @@ from mypy.nodes import (
     MypyFile,
     OpExpr,
     RefExpr,
+    TypeInfo,
 )
 from mypy.plugin import FunctionSigContext
 from mypy.types import CallableType, Instance, Type, UninhabitedType, get_proper_type
 
 from simpletorch._empty import empty
 from simpletorch.mypy.calls.reader import CallReader
+from simpletorch.mypy.calls.repeats import given_types, once_at
 from simpletorch.mypy.diagnose.inferred import is_unsettled, widen
 from simpletorch.mypy.diagnose.report import report
 from simpletorch.mypy.names import public_class
@@ -45,8 +47,22 @@ def construct(context: FunctionSigContext, types: TypeTable) -> CallableType:
     rule = MODULES.get(public_class(built.type.fullname)) if isinstance(built, Instance) else None
     if not isinstance(built, Instance) or rule is None:
         return signature
-    reader = CallReader(types, context)
     name = public_class(built.type.fullname)
+    # the variants of an overloaded constructor have parameters of their own
+    question = (name, *signature.arg_names)
+    result, is_refused = once_at(
+        context, question, given_types(context), lambda: _made(name, rule, built.type, context, types)
+    )
+    if is_refused:
+        signature = signature.copy_modified(arg_types=[any_type()] * len(signature.arg_types))
+    return _loosened(name, signature, context).copy_modified(ret_type=result, variables=[])
+
+
+def _made(
+    name: str, rule: type[ModuleRule], cls: TypeInfo, context: FunctionSigContext, types: TypeTable
+) -> tuple[Type, bool]:
+    """The type of the module, and whether torch or simpletorch refuses the arguments, which is reported."""
+    reader = CallReader(types, context)
     given = dict(_given(context, reader))
     own = field_names(rule)
     made = new_module(name, given)
@@ -54,15 +70,15 @@ def construct(context: FunctionSigContext, types: TypeTable) -> CallableType:
         layer = name.rpartition(".")[2]
         found = empty(layer, {**given, **vars(made)})
         made = made if found is None else Report(layer, "shape", found.reason, {}, found.hint, 1, 0)
+    is_refused = isinstance(made, Report)
     if isinstance(made, Report):
         report(made, context.context, context.api)
-        signature = signature.copy_modified(arg_types=[any_type()] * len(signature.arg_types))
         made = None
     values: Sequence[Value] = [ANYTHING] * len(own) if made is None else [getattr(made, name) for name in own]
-    result: Type = Instance(built.type, [reader.lowerer.static(v) for v in values])
+    result: Type = Instance(cls, [reader.lowerer.static(v) for v in values])
     if is_unsettled(context.context, cast(Any, context.api).tree, across_methods=True):
         result = widen(result, types)
-    return _loosened(name, signature, context).copy_modified(ret_type=result, variables=[])
+    return result, is_refused
 
 
 def _is_ours(call: object) -> bool:

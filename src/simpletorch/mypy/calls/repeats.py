@@ -9,8 +9,8 @@ something isn't kept, since mypy drops what is said while it tries a call.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final, TypeAlias, cast
+from collections.abc import Callable, Hashable
+from typing import Any, Final, TypeAlias, TypeVar, cast
 
 from mypy.nodes import Expression, TempNode
 from mypy.plugin import FunctionSigContext, MethodSigContext
@@ -20,6 +20,8 @@ from simpletorch.mypy.convert.place import Place
 from simpletorch.mypy.diagnose.report import number_of_reports
 
 __all__ = ["given_types", "once_at"]
+
+T = TypeVar("T")
 
 _Given: TypeAlias = tuple[Type | None, ...]
 
@@ -31,9 +33,9 @@ class _Moment:
     version: int = -1
 
     def __init__(self) -> None:
-        self.answers: dict[tuple[object, str], list[tuple[_Given, Type]]] = {}
+        self.answers: dict[tuple[object, Hashable], list[tuple[_Given, Any]]] = {}
 
-    def begin(self, binder: Any) -> dict[tuple[object, str], list[tuple[_Given, Type]]]:
+    def begin(self, binder: Any) -> dict[tuple[object, Hashable], list[tuple[_Given, Any]]]:
         """The answers that hold now."""
         version = binder.version
         if self.version != version or self.binder is not binder:
@@ -45,7 +47,7 @@ class _Moment:
 _MOMENT: Final = _Moment()
 
 
-def once_at(place: Place, question: str, given: _Given, work: Callable[[], Type]) -> Type:
+def once_at(place: Place, question: Hashable, given: _Given, work: Callable[[], T]) -> T:
     """The answer to a question about a place, worked out once while nothing else becomes known.
 
     Args:
@@ -61,7 +63,7 @@ def once_at(place: Place, question: str, given: _Given, work: Callable[[], Type]
     if known is not None:
         for types, answer in known:
             if types == given:
-                return answer
+                return cast(T, answer)
     version, reports = binder.version, number_of_reports()
     answer = work()
     settled = version == binder.version and reports == number_of_reports() and not checker.current_node_deferred
