@@ -155,7 +155,7 @@ def _programs(paths: Sequence[str]) -> tuple[list[Program], list[tuple[str, str]
     files = listed(paths)
     # a file that is named keeps its spelling, which reports have
     found = {file: Program(file, file in files.named) for file in files.followed}
-    spelled = [Program(path) for path in dict.fromkeys(paths) if not Path(path).is_dir()]
+    spelled = [Program(path) for path in paths if not Path(path).is_dir()]
     return [*spelled, *(p for p in found.values() if not p.is_named)], files.left_out
 
 
