@@ -230,6 +230,24 @@ def _check(parser: argparse.ArgumentParser) -> Run:
     return run
 
 
+def _watch(parser: argparse.ArgumentParser) -> Run:
+    """a program with the shapes beside its code, shown again whenever a file changes"""
+    parser.usage = "simpletorch watch PATH [ARGUMENT ...]"
+    parser.description = (
+        "What 'simpletorch follow --shapes PATH ARGUMENT ...' shows, until Ctrl-C; of a folder what 'simpletorch "
+        "follow PATH' shows. 'simpletorch check --watch' runs mypy as well."
+    )
+    parser.add_argument("file", metavar="PATH", help="the file or folder to follow")
+    _add_arguments(parser, "the program's own arguments")
+
+    def run(given: argparse.Namespace) -> int:
+        from simpletorch.cli._watch import watch_shapes
+
+        return watch_shapes(given.file, given.arguments)
+
+    return run
+
+
 def _init(parser: argparse.ArgumentParser) -> Run:
     """write the configuration of mypy into this project"""
     parser.description = (
@@ -426,6 +444,7 @@ def _demo(parser: argparse.ArgumentParser) -> Run:
 COMMANDS: Final[Mapping[str, Command]] = {
     "follow": _follow,
     "check": _check,
+    "watch": _watch,
     "run": _run,
     "summary": _summary,
     "plan": _plan,

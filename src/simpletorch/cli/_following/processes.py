@@ -129,5 +129,3 @@ def _work(connection: Connection, *, asked: Asked, environment: Mapping[str, str
             connection.send(found)
         except OSError:
             return
-
-

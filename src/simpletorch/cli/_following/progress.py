@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import threading
 import time
@@ -65,7 +66,7 @@ class Progress:
         if self._total > 1:
             full = _BAR * self._done // self._total
             line = f"[{'█' * full}{'░' * (_BAR - full)}] {self._done}/{self._total} {line}"
-        width = max(os.get_terminal_size(sys.stderr.fileno()).columns - 1, 20)
+        width = max(shutil.get_terminal_size().columns - 1, 20)
         sys.stderr.write(f"\r\033[K{line[:width]}")
         sys.stderr.flush()
         self._is_shown = True

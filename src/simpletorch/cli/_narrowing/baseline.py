@@ -112,9 +112,7 @@ class Baseline:
         findings: dict[str, list[dict[str, Any]]] = {}
         for entry in sorted(entries):
             one: dict[str, Any] = {"code": entry.code, "message": entry.message, "line": entry.line}
-            findings.setdefault(entry.file, []).append(
-                one if entries[entry] == 1 else {**one, "count": entries[entry]}
-            )
+            findings.setdefault(entry.file, []).append(one if entries[entry] == 1 else {**one, "count": entries[entry]})
         text = json.dumps({"version": _FORM, "findings": findings}, indent=1, ensure_ascii=False)
         try:
             self.file.write_text(text + "\n", encoding="utf-8")

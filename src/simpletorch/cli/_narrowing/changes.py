@@ -15,7 +15,15 @@ from simpletorch.notebook.document import Document, file_of, is_notebook, parsed
 __all__ = ["Changes", "GitError"]
 
 _HUNK: Final = re.compile(r"@@ -\S+ \+(?P<start>\d+)(?:,(?P<count>\d+))? @@")
-_DIFF: Final = ("diff", "--unified=0", "--find-renames", "--no-color", "--no-ext-diff", "--no-textconv", "--no-relative")
+_DIFF: Final = (
+    "diff",
+    "--unified=0",
+    "--find-renames",
+    "--no-color",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--no-relative",
+)
 _PREFIXES: Final = ("--src-prefix=a/", "--dst-prefix=b/", "--ignore-submodules")
 
 
