@@ -25,7 +25,7 @@ def cache(tmp_path, monkeypatch):
 
 @pytest.fixture
 def programs(folder):
-    """Programs that are wrong, and one that is right; a module of a package that isn't run; and a file that is broken."""
+    """Programs that are wrong, one that is right, a module of a package, and a file that is broken."""
     (folder / "sizes.py").write_text("n = 7\n")
     for number in range(COUNT):
         (folder / f"p{number:02}.py").write_text(WRONG)

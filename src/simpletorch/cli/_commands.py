@@ -161,8 +161,9 @@ def _run(parser: argparse.ArgumentParser) -> Run:
     """run a script, and explain the error that ends it"""
     parser.usage = "simpletorch run [-m] FILE [ARGUMENT ...]"
     parser.description = (
-        "The script is run as 'python FILE ARGUMENT ...' or 'python -m MODULE ARGUMENT ...' does. An error of torch's that ends it is explained: "
-        "what failed, with which operands, where, and what would fit. The exit code is the script's."
+        "The script is run as 'python FILE ARGUMENT ...' or 'python -m MODULE ARGUMENT ...' does. An error of torch's "
+        "that ends it is explained: what failed, with which operands, where, and what would fit. The exit code is the "
+        "script's."
     )
     parser.add_argument("-m", action="store_true", dest="module", help="FILE is a module's name, as of 'python -m'")
     parser.add_argument("file", metavar="FILE", help="the file to run")
