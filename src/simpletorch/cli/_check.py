@@ -126,7 +126,7 @@ def check(
 @final
 @dataclass(slots=True)
 class _Seen:
-    """What following has seen, beside its findings."""
+    """Coverage and files of all follows."""
 
     known: int = 0
     lines: int = 0

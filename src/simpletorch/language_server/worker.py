@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from simpletorch.follow import Finding, Followed, follow
-from simpletorch.follow.marks.seen import Place
+from simpletorch.follow.marks.seen import Look, Place
 from simpletorch.follow.sources import texts
 from simpletorch.follow.sources.syntax import forget, parse
 from simpletorch.language_server.hints import hints

@@ -28,7 +28,7 @@ class Program(NamedTuple):
 @final
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What all programs of a command line are followed with.
+    """Arguments and options that all programs of a command line share.
 
     Args:
         arguments: those of each program's command line.
@@ -46,7 +46,7 @@ class Asked:
 
 
 class Answer(NamedTuple):
-    """What following has said of a program."""
+    """The result of following a program, or the reason why there is none."""
 
     told: Told | None = None
     """None if the file isn't followed."""
@@ -104,7 +104,7 @@ def why_not(file: str) -> str:
 
 
 def slim(told: Told, *, keeps_passed: bool = False) -> Told:
-    """An answer without shapes and reasons, of which ten thousand fit into memory.
+    """An answer without shapes and reasons; ten thousand fit into memory.
 
     Args:
         keeps_passed: with the statements before each finding, which only mypy's errors are compared with.

@@ -1,4 +1,4 @@
-"""What a terminal shows while something takes longer than a second: what it is, and how much of it is done."""
+"""A line on the terminal for work that takes longer than a second: its name, and how much is done."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``simpletorch follow`` says: as lines, as a summary, and as a document."""
+"""The report of ``simpletorch follow``: lines, a summary, and a document."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class BaselineError(Exception):
 
 
 class Entry(NamedTuple):
-    """What a finding is known by."""
+    """The identity of a finding: two with the same one are alike."""
 
     file: str  # from the baseline's folder, with / between its parts
     code: str

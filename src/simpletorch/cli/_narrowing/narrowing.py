@@ -1,4 +1,4 @@
-"""What a command line's ``--baseline`` and ``--diff`` leave of the findings."""
+"""Findings that ``--baseline`` and ``--diff`` leave."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Narrowing:
         return shows
 
     def showed(self, finding: Finding) -> bool:
-        """What `shows` has said of a finding."""
+        """The answer that `shows` gave for a finding."""
         return id(finding) not in self._hidden
 
     def of(self, diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:

@@ -104,7 +104,7 @@ _MOST_ROWS: Final = 8
 
 
 def _rows(looks: Mapping[Look, None]) -> list[dict[str, Any]]:
-    """What is known of an expression, one row for each of its values, which are different calls' or rounds'."""
+    """The table of an expression: a row for each type that it has in different calls or iterations."""
     rows = []
     for look in looks:
         row: dict[str, Any] = {"type": str(look.type)}
