@@ -23,6 +23,12 @@ def test_devices_are_torchs():
     )
 
 
+def test_vulkan_is_a_name_only():
+    assert not torch.is_vulkan_available()
+    with pytest.raises(NotImplementedError, match="Vulkan"):
+        torch.zeros(3, device=Device.Vulkan(0))
+
+
 def test_a_device_goes_wherever_torch_takes_one():
     assert torch.zeros(2, device=Device.CPU).device == Device.CPU
     assert torch.zeros(2).to(Device.CPU).device == Device.CPU

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
         @staticmethod
         def Vulkan(index: int = 0) -> Device:
-            """The Vulkan device with this index."""
+            """The Vulkan device with this index: a name only, since torch's wheels have no Vulkan backend."""
 
         @staticmethod
         def best() -> Device:

@@ -3,6 +3,7 @@
 import argparse
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -87,3 +88,10 @@ def test_a_shell_s_completion_knows_commands_and_options(shell, capsys):
     assert all(word in script for word in ("follow", "watch", "write-baseline", "jobs"))
     if shell == "bash":
         subprocess.run(["bash", "-n"], input=script, text=True, check=True)
+
+
+def test_the_package_is_a_command_of_the_interpreter():
+    done = subprocess.run(
+        [sys.executable, "-m", "simpletorch", "--version"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.startswith("simpletorch ")

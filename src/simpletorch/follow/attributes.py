@@ -297,6 +297,12 @@ def _plainly(run: Interpreter, value: Instance, name: str) -> Value:
         of_none = not value.state.get("open") and layers.is_of_none(value.native, name) and modules.is_alone(run, name)
         if of_none or layers.lacks(value.native, name):
             return MISSING
+    elif (
+        modules.derives_from_torchs(run, value)
+        and layers.is_of_none(value.native, name)
+        and modules.is_alone(run, name)
+    ):
+        return MISSING
     if value.cls.unknown_base is not None or value.state.get("open") or value.cls.native is not None:
         modules.check_method(run, value, name)
         return run.derived(f".{name}", value, None, type=None)

@@ -12,13 +12,12 @@ from simpletorch.follow import branches, guards, items, iteration, texts
 from simpletorch.follow.budget import LARGEST, formats_too_much, weight
 from simpletorch.follow.marks import no_tensors, sparsity
 from simpletorch.follow.memory import stand_ins
-from simpletorch.follow.model import iterators, kinds, metaclasses, unmodelled
+from simpletorch.follow.model import abstract, iterators, kinds, metaclasses, unmodelled
 from simpletorch.follow.numbers import between, indexes, offsets
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
     MISSING,
     SIZE,
-    BoundNative,
     Choice,
     Class,
     Dict,
@@ -27,9 +26,7 @@ from simpletorch.follow.values import (
     Instance,
     Iterator,
     List,
-    Method,
     Namespace,
-    Native,
     Set,
     Sizes,
     Tensor,
@@ -145,6 +142,8 @@ def binary(run: Interpreter, name: str, left: Value, right: Value) -> Value:
         return found
     if isinstance(left, Tensor) or isinstance(right, Tensor):
         return _of_tensors(run, name, left, right)
+    if name == "__or__" and (union := _union(run, left, right)) is not None:
+        return union
     if isinstance(left, Instance) or isinstance(right, Instance):
         return _of_objects(run, name, left, right)
     if isinstance(left, Unknown) or isinstance(right, Unknown):
@@ -804,17 +803,7 @@ def as_bool(run: Interpreter, value: Value) -> Value:
 
 # -- isinstance ------------------------------------------------------------------------------------------------------
 
-_OF_TENSORS: Final = ("torch.Tensor", "simpletorch.Tensor", "builtins.object")
-_ABSTRACT: Final = {
-    "Iterable": (List, Dict, Set, Iterator, tuple, str, range, bytes, Tensor),
-    "Sequence": (List, tuple, str, range, bytes),
-    "Mapping": (Dict,),
-    "MutableMapping": (Dict,),
-    "Callable": (Function, Method, Native, BoundNative, Class),
-    "Number": (int, float, complex, Expr),
-    "Real": (int, float, Expr),
-    "Integral": (int, Expr),
-}
+_OF_TENSORS: Final = ("torch.Tensor", "simpletorch.Tensor")
 _OF_PYTHON: Final[dict[str, tuple[type, ...]]] = {
     "int": (int, Expr),
     "float": (float,),
@@ -831,7 +820,6 @@ _OF_PYTHON: Final[dict[str, tuple[type, ...]]] = {
     "slice": (slice,),
     "NoneType": (type(None),),
     "type": (Class,),
-    "object": (object,),
     "ModuleType": (Namespace,),
     "FunctionType": (Function,),
 }
@@ -845,19 +833,46 @@ def is_instance(run: Interpreter, value: Value, cls: Value) -> Value:
     options = run.items(cls) if isinstance(cls, tuple) else (cls,)
     if any(kinds.is_of_python(o) and not isinstance(o, tuple) for o in map(run.resolve, options or ())):
         raise kinds.error("TypeError")
+    options = tuple(c for o in options or () for c in _classes_of(run, run.resolve(o)))
+    if any(isinstance(c, Class) and c.qualified == "builtins.object" for c in options):
+        return True
     if isinstance(cls, Class) and (own := metaclasses.special(cls, "__instancecheck__")) is not None:
         return as_bool(run, run.call(own, (value,)))
     if isinstance(value, Unknown) and value.type == sparsity.TENSOR:
-        there = any(isinstance(c, Class) and c.qualified in _OF_TENSORS for c in map(run.resolve, options or ()))
+        there = any(isinstance(c, Class) and c.qualified in _OF_TENSORS for c in options)
         return True if there else run.derived("isinstance", value, cls)
     if isinstance(value, Unknown):
-        if value.type is not None and all(_is_no_number(run, run.resolve(c)) for c in options or ()):
-            return any(c.name == value.type or (c.name == "int" and value.type == "bool") for c in options or ())
+        if value.type is not None and all(_is_no_number(run, c) for c in options):
+            return any(c.name == value.type or (c.name == "int" and value.type == "bool") for c in options)
         return run.derived("isinstance", value, cls)
-    answers = [_is_one(run, value, run.resolve(c)) for c in options or ()]
+    answers = [_is_one(run, value, c) for c in options]
     if any(a is True for a in answers):
         return True
     return False if all(a is False for a in answers) and options else run.unknown("of which class a value is", "bool")
+
+
+_UNION: Final = "types.UnionType"
+
+
+def _union(run: Interpreter, left: Value, right: Value) -> Value:
+    """``int | None``; None where an operand is no plain class."""
+    parts = [_classes_of(run, v) if v is not None else (run.program.library_class(_NONE),) for v in (left, right)]
+    classes = [c for part in parts for c in part]
+    if left is right is None or not all(isinstance(c, Class) and not metaclasses.special(c, "__or__") for c in classes):
+        return None
+    made = Instance(run.program.library_class(_UNION))
+    made.cells["__args__"] = tuple(dict.fromkeys(classes))
+    return made
+
+
+_NONE: Final = "builtins.NoneType"
+
+
+def _classes_of(run: Interpreter, value: Value) -> tuple[Value, ...]:
+    """The classes of a union; any other value itself."""
+    if isinstance(value, Instance) and value.cls.qualified == _UNION:
+        return tuple(value.cells["__args__"])
+    return (value,)
 
 
 def is_subclass(cls: Class, other: Class) -> bool:
@@ -877,39 +892,33 @@ def _is_no_number(run: Interpreter, cls: Value) -> bool:
 def _is_one(run: Interpreter, value: Value, cls: Value) -> bool | None:
     if not isinstance(cls, Class):
         return None
+    if isinstance(value, Instance) and is_subclass(value.cls, cls):
+        return True
+    if cls.is_a("typing.Protocol"):
+        return abstract.has_members(run, value, cls)
+    if (asked := abstract.asked_class(cls)) is not None:
+        return abstract.is_of(run, value, asked)
     if isinstance(value, Instance):
-        if is_subclass(value.cls, cls):
-            return True
-        if cls.name in ("Callable", "Iterable", "Sequence", "Mapping", "Sized", "Hashable"):
-            method = {"Callable": "__call__", "Iterable": "__iter__", "Sized": "__len__"}.get(cls.name)
-            return True if method is not None and value.cls.find(method) is not None else None
-        return None if value.cls.unknown_base is not None else cls.name == "object"
+        return None if value.cls.unknown_base is not None else False
+    if isinstance(value, View):
+        return False
     if isinstance(value, Tensor):
         if value.array and value.type.shape.rank in (0, None):  # it may be a number
-            return cls.name == "object" or None
+            return None
         if value.array:
-            return cls.qualified in ("numpy.ndarray", "builtins.object")
+            return cls.qualified == "numpy.ndarray"
         if cls.qualified in ("torch.nn.Parameter", "torch.nn.parameter.Parameter"):
             return value.type.is_parameter
         if cls.qualified != "torch.Tensor" and cls.is_a("torch.Tensor"):
             return None  # ``torch.cuda.FloatTensor``: it depends on dtype and device
-        return cls.qualified in ("torch.Tensor", "builtins.object", "simpletorch.Tensor")
+        return cls.qualified in ("torch.Tensor", "simpletorch.Tensor")
     if isinstance(value, Fields) and cls.qualified.startswith("torch.return_types"):
         return True
     if is_tuple(value) and not isinstance(value, tuple):
         value = ()
-    if isinstance(value, View):
-        names = (f"{value.kind.capitalize()}View", "Iterable", "Sized", "Collection", "object")
-        return True if cls.name in names else None if cls.name in ("Set", "MappingView") else False
     if cls.module == "builtins" or cls.name == "NoneType":
         kinds = _OF_PYTHON.get(cls.name)
-        if kinds is None:
-            return False
-        if cls.name == "object":
-            return True
-        return isinstance(value, kinds)
-    if cls.name in _ABSTRACT and cls.module in ("collections.abc", "typing", "collections", "numbers"):
-        return isinstance(value, _ABSTRACT[cls.name])
+        return kinds is not None and isinstance(value, kinds)
     if cls.qualified == "torch.dtype":
         return type(value).__name__ == "DType"
     if cls.qualified in ("torch.device", "torch.Device"):

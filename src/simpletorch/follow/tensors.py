@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, final
 
-from simpletorch.follow import branches, guards
+from simpletorch.follow import branches, guards, iteration
 from simpletorch.follow.marks import (
     devices,
     gradients,
@@ -38,6 +38,7 @@ from simpletorch.follow.values import (
     Tensor,
     Unknown,
     Value,
+    View,
     is_known,
 )
 from simpletorch.rules import (
@@ -270,6 +271,7 @@ class _Operation:
         "is_checked",
         "is_in_place",
         "is_looked_at",
+        "iterates",
         "joins",
         "names_sizes",
         "places",
@@ -286,11 +288,11 @@ class _Operation:
         self.names_sizes = name in sizes.MAKERS
         self.takes_sizes = name in _TAKES_SIZES
         self.places = no_tensors.Places(name)
-        self.joins = short in _JOINS or short == "pad_sequence"
+        self.iterates = short == "pad_sequence"
+        self.joins = short in _JOINS or self.iterates
         positional = RULES[name].binder.positional
-        self.first = positional[
-            : next((i for i in range(len(positional)) if i not in self.places.tensors), len(positional))
-        ]
+        tensors = next((i for i in range(len(positional)) if i not in self.places.tensors), len(positional))
+        self.first = positional[: max(tensors, self.joins)]
         self.counts = sizes.counts(short)
         self.converts = name in _CONVERSIONS
         self.writes = indexes.writes(short)  # numbers, or says what they are
@@ -306,6 +308,18 @@ def _operation(name: str) -> _Operation:
     return _operations[name]
 
 
+_ITERABLES: Final = (Tensor, Iterator, View, Set, Dict, Instance)
+
+
+def _gone_over(run: Interpreter, many: Value) -> Value:
+    """The list that an operation makes of any iterable of tensors."""
+    if not isinstance(many, _ITERABLES) or (isinstance(many, Tensor) and many.type.shape.rank == 0):
+        return many
+    given = iteration.check(run, many)
+    found = run.items(given)
+    return List(None, iteration.item(run, given)) if found is None else List(found)
+
+
 def by_rule(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     """What torch's operation gives, of values that have no choice left in them."""
     operation = _operations.get(name)
@@ -319,6 +333,8 @@ def by_rule(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[s
             args = (*args, kwargs.pop(operation.first[len(args)]))
     if run.promises:
         purity.operation(run, name, args, kwargs)
+    if operation.iterates and args:
+        args = (_gone_over(run, args[0]), *args[1:])
     first = args[0] if args else None
     if operation.joins and args and (refused := no_tensors.check_many(run, name, first)) is not None:
         return refused

@@ -102,6 +102,15 @@ def test_the_places_of_a_number_that_is_not_zero(tmp_path):
 
 
 @pytest.mark.parametrize(
+    "places", ["np.where(a > 7)[0]", "np.nonzero(a > 7)[0]", "np.flatnonzero(a > 7)", "np.unique(a)", "a[a > 7]"]
+)
+def test_a_slice_of_what_is_chosen_by_content_may_be_shorter(places: str, tmp_path: Path) -> None:
+    head = f"a = rng.integers(0, 11, 13)\nx = {places}[:3]\n"
+    assert shown(head, tmp_path) == "Int64[0..3]"
+    assert lines(head + "nn.Linear(3, 5)(torch.from_numpy(x).float())", tmp_path) == []
+
+
+@pytest.mark.parametrize(
     "source",
     [
         "y, x = np.mgrid[:5, :7]",

@@ -202,8 +202,43 @@ class A(nn.Module):
     def __init__(self): super().__init__(); self.l = nn.Linear(3, 4); self.l.in_dim = 3
     def forward(self, x): return self.l(x).view(-1, self.l.in_dim + 1)
 A()(torch.zeros(2, 3))
+---
+class A(nn.Linear):
+    scale = 3
+    def __init__(self, a, b, r=2):
+        super().__init__(a, b)
+        self.register_buffer("mask", torch.ones(b, a))
+        self.down = nn.Parameter(torch.zeros(r, a))
+    @property
+    def gain(self): return 2
+    def forward(self, x):
+        self.mask, self.down, self.gain, self.scale, self.in_features, self.training, self._parameters
+        return F.linear(x, self.weight * self.mask, self.bias)
+A(3, 5)(torch.zeros(2, 3))
+---
+class B(nn.Conv2d):
+    def forward(self, x): return self._conv_forward(x, self.weight, self.bias) + self.padding[0] + self.groups
+class C(nn.LSTM):
+    def go(self): return self.weight_ih_l0, self.all_weights, self.hidden_size, self.flatten_parameters()
+class D(nn.MultiheadAttention):
+    def go(self): return self.in_proj_weight, self.out_proj.weight, self.head_dim, self.num_heads
+class E(nn.BatchNorm2d):
+    def go(self): return self.running_mean, self.num_batches_tracked, self.eps
+class G(nn.TransformerEncoderLayer):
+    def go(self): return self.self_attn, self.linear1, self.activation, self.activation_relu_or_gelu, self.norm_first
+B(3, 5, 3)(torch.zeros(2, 3, 7, 7)); C(3, 5).go(); D(6, 2).go(); E(3).go(); G(6, 2).go()
+---
+x = np.zeros((3, 5))
+np.log(x + 1).tolist(), x.flags, x.data, x.astype(int)
 """
 SAID = {
+    "np.zeros((3, 5)).shpae": ("an array has no attribute 'shpae'", "did you mean 'shape'?"),
+    "np.zeros((3, 5)).astyp(int)": ("an array has no attribute 'astyp'", "did you mean 'astype'?"),
+    "class A(nn.Linear): pass\nA(3, 5).wieght": ("A has no attribute 'wieght'", "did you mean 'weight'?"),
+    "class A(nn.Conv2d):\n    extra = 3\n    def go(self): return self.extr\nA(3, 5, 1).go()": (
+        "A has no attribute 'extr'",
+        "did you mean 'extra'?",
+    ),
     "nn.Linear(3, 4).weigth": ("Linear has no attribute 'weigth'", "did you mean 'weight'?"),
     "nn.LSTM(3, 4).hiden_size": ("LSTM has no attribute 'hiden_size'", "did you mean 'hidden_size'?"),
     "torch.zeros(2).foo": ("a tensor has no attribute 'foo'", None),

@@ -9,7 +9,9 @@ import pytest
 from simpletorch.follow import Finding, follow
 from simpletorch.rules import infer
 
-HEAD = """import torch
+HEAD = """import collections
+import numpy as np
+import torch
 from torch import nn
 from torch.nn import functional as F
 class Pair(nn.Module):
@@ -44,6 +46,15 @@ WRONG = {
     "torch.reshape([-1, 12], x)": ("reshape takes a tensor, but it is given a list of 2", "torch.tensor(...)"),
     "F.relu(None)": ("relu takes a tensor, but it is given None", None),
     "x @ [1, 2]": ("@ takes a tensor, but it is given a list of 2", "torch.tensor(...)"),
+    "torch.where(x > 0, x, np.zeros(3))": ("where takes a tensor, but it is given an array", "torch.from_numpy(...)"),
+    "x.where(x > 0, None)": ("where takes a tensor, but it is given None", None),
+    "torch.stack(collections.deque([x, x]))": ("stack takes a list of tensors, but", "list(...) makes one of it"),
+    "torch.cat(nn.ParameterList([x]))": ("cat takes a list of tensors, but", "list(...) makes one of it"),
+    "torch.stack(nn.ModuleList([head]))": (
+        "stack takes a list of tensors, but it is given the module ModuleList",
+        None,
+    ),
+    "torch.cat(tensors=[x, None], dim=1)": ("cat takes a list of tensors, but [1] of it is None", None),
     "x < None": ("< takes a tensor, but it is given None", None),
     "x - 'a'": ("- takes a tensor, but it is given a text", None),
     "F.linear(x, {'w': torch.zeros(5, 3)})": ("linear takes a tensor, but it is given a dict", "take ['w'] of it"),
@@ -65,6 +76,18 @@ WRONG = {
     "assert x.ndim == 4": ("assert x.ndim == 4 fails: x.ndim is 3", None),
 }
 RIGHT = (
+    *("torch.where(x > 0, 2.5, x)", "torch.where(x > 0, x, np.float64(3))", "torch.cat(tensors=[x, x], dim=1)"),
+    "class Rows(list): pass\ntorch.cat(Rows([x, x]))",
+    *(
+        f"z = nn.utils.rnn.pad_sequence({rows})\nassert z.shape == (5, 2)"
+        for rows in (
+            "torch.zeros(n) for n in (3, 5)",
+            "map(torch.zeros, (5, 3))",
+            "{'a': torch.zeros(3), 'b': torch.zeros(5)}.values()",
+            "collections.deque([torch.zeros(5), torch.zeros(3)])",
+            "torch.zeros(2, 5)",
+        )
+    ),
     *("x == None", "x != (1, 2)", "torch.tensor(3) * [1]", "(1,) * torch.tensor(2)", "'a' * torch.tensor(2)"),
     *("'%s' % x", "x.max(1) * 2", "y, z = [1], 2\ny += torch.tensor([2])", "a, b = 'ab'", "a, b = {'a': 1, 'b': 2}"),
     *("a, *b = (1,)", "a, b = x", "assert x.shape[0] == 2", "x.max(1).values.size(0)", "x.sort()[1].size(0)"),

@@ -91,3 +91,28 @@ def test_an_unknown_layer_calls_its_hook_back(tmp_path: Path):
 def test_a_second_training_uses_its_own_parameters(tmp_path: Path):
     exec(HEAD + TWICE.format(loss="net(image)"), {})
     assert found(TWICE.format(loss="net(image)"), tmp_path) == []
+
+
+OPEN = """import somewhere
+def build():
+    model = nn.Sequential()
+    for layer in somewhere.layers():
+        model.add_module(f"l{somewhere.n}", layer)
+    return model
+nn.Linear(3, 5)(torch.zeros(2, 3)).sum().backward()
+model, image = build(), nn.Parameter(torch.zeros(2, 3))
+optimizer = torch.optim.LBFGS([image])
+def closure():
+    optimizer.zero_grad()
+    loss = model({image}).sum()
+    loss.backward()
+    return loss
+optimizer.step(closure)
+"""
+
+
+@pytest.mark.parametrize(("image", "count"), [("image", 0), ("torch.zeros(2, 3)", 1)])
+def test_layers_that_are_not_known_may_use_what_they_are_given(image: str, count: int, tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(HEAD + OPEN.replace("{image}", image))
+    told = [f.message for f in follow(tmp_path / "program.py").warnings]
+    assert len([m for m in told if "nothing uses the parameters" in m]) == count

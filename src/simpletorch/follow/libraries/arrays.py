@@ -321,6 +321,8 @@ def by_rule(
             found = infer(name, given, by_name)
     if index is not None:
         found = offsets.unplaced(found)
+    if name == "Tensor.__getitem__":
+        found = sizes.counted(run, "__getitem__", (*args,), {}, found)
     if isinstance(found, Report):
         if found.kind != "shape" and not (index is not None and _selects_by_float(args[index])):
             return array(ANY, dtype)

@@ -1041,7 +1041,7 @@ def _unique(
     if axis is not None or not all(isinstance(a, bool) for a in asked):
         return run.unknown("what unique() gives")
     source = as_array(run, ar)
-    several = Shape((run.some_size(0),))
+    several = Shape((sizes.by_content(run, run.some_size(0)),))
     inverse = source.type.shape if source.type.shape.rank == 1 else ANY  # of others, versions give other shapes
     shapes = (several, inverse, several)
     parts = tuple(array(shape, INT64) for shape, wanted in zip(shapes, asked, strict=True) if wanted)

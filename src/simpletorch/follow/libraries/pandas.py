@@ -14,6 +14,7 @@ from simpletorch.follow.disk.described import Table, Unreadable
 from simpletorch.follow.disk.tables import csv_table
 from simpletorch.follow.libraries import Work, attribute, by_name, gives, library_class, model
 from simpletorch.follow.libraries.arrays import NAMES, array, as_array
+from simpletorch.follow.numbers import sizes
 from simpletorch.follow.values import (
     MISSING,
     Choice,
@@ -420,7 +421,7 @@ def _attribute(run: Interpreter, self: Value, name: Value) -> Value:
 
 @model(f"{SERIES}.unique")
 def _unique(run: Interpreter, self: Value) -> Value:
-    return array(Shape((run.some_size(),)), _dtype(run, self))
+    return array(Shape((sizes.by_content(run, run.some_size(0)),)), _dtype(run, self))
 
 
 def _reset(

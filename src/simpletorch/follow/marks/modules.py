@@ -416,6 +416,8 @@ def lacks(run: Interpreter, value: Value, name: str) -> Unknown:
         Raised: nothing is told.
     """
     value = run.resolve(value)
+    if isinstance(value, Tensor) and value.array and (meant := _meant_of_arrays(name)) is not None:
+        return refuse(run, f"an array has no attribute {name!r}", f"did you mean {meant!r}?", "AttributeError")
     if isinstance(value, Tensor) and value.array:
         hint = "torch.from_numpy(...) makes a tensor of it"
         return refuse(run, f"an array has no attribute {name!r}, which a tensor has", hint, "AttributeError")
@@ -432,14 +434,16 @@ def lacks(run: Interpreter, value: Value, name: str) -> Unknown:
         of_torch = of_torch or (name in _OF_DATASETS and value.cls.is_a("torch.utils.data.Dataset"))
         hint = _meant(run, value, name) if not of_torch and _is_complete(run, value) else None
         if hint is not None or (name[0] != "_" and not of_torch and _surely_lacks(run, value)):
-            hint = hint or _inside(run, value, name) or _of_layer(value, name)
+            hint = hint or _inside(run, value, name) or _of_layer(run, value, name)
             return refuse(run, f"{value.cls.name} has no attribute {name!r}", hint, "AttributeError")
     raise Raised("AttributeError", None, _BASES)
 
 
-def _of_layer(value: Instance, name: str) -> str | None:
+def _of_layer(run: Interpreter, value: Instance, name: str) -> str | None:
     """An attribute of a layer of torch's that is spelt nearly so."""
-    close = _closest(name, [*vars(value.native), "weight", "bias"]) if isinstance(value.native, ModuleRule) else None
+    if not isinstance(value.native, ModuleRule):
+        return None
+    close = _closest(name, [*vars(value.native), "weight", "bias", *_held(value), *_in_class(run, value)])
     return None if close is None else f"did you mean {close!r}?"
 
 
@@ -464,8 +468,18 @@ _ADD_NOTHING: Final = frozenset((
 
 
 def array_lacks(value: Tensor, name: str) -> bool:
-    """Whether an array has no attribute of this name, which tensors have."""
-    return is_of_tensors(name) and not name.startswith("_") and name not in _OF_ARRAYS
+    """Whether an array has no attribute of this name, which tensors have or which is misspelt."""
+    if name.startswith("_") or name in _OF_ARRAYS | _OF_COLUMNS:
+        return False
+    return is_of_tensors(name) or (is_of_torchs_own(value) and _meant_of_arrays(name) is not None)
+
+
+@lru_cache(maxsize=1024)
+def _meant_of_arrays(name: str) -> str | None:
+    """Which attribute of NumPy's arrays is misspelt by one letter; a plural may be a field's name."""
+    if is_of_tensors(name) or name.removesuffix("s") in _OF_ARRAYS:
+        return None
+    return _closest(name, (n for n in _OF_ARRAYS if len(n) > 3), most=1)
 
 
 _OF_ARRAYS: Final = frozenset({
@@ -481,6 +495,9 @@ _OF_ARRAYS: Final = frozenset({
     "sharding", "on_device_size_in_bytes", "names", "unique", "diff", "abs", "add", "apply_", "count", "empty", "map_",
 })  # fmt: skip
 """Attributes of arrays, of numbers of NumPy's, of JAX's arrays, and of what is taken for an array."""
+
+_OF_COLUMNS: Final = frozenset({"apply", "bfill", "ffill", "map", "nunique", "set_flags", "to_list", "to_string"})
+"""Attributes of a table's columns, which NumPy's functions keep, that an attribute of arrays could be meant by."""
 
 
 def tensor_may_lack(value: Tensor, name: str) -> bool:
@@ -521,12 +538,21 @@ def is_layer_of_torchs(value: Instance) -> bool:
     return isinstance(value.native, ModuleRule) and value.cls.native is not None
 
 
+def derives_from_torchs(run: Interpreter, value: Instance) -> bool:
+    """Whether an object's class derives from one of torch's layers, and all of its attributes are known."""
+    if not isinstance(value.native, ModuleRule) or value.cls.native is not None or not _has_all(value):
+        return False
+    return all(
+        c.module == run.program.main or c.native is not None or c.qualified in _KNOWN_BASES for c in value.cls.mro
+    )
+
+
 def _surely_lacks(run: Interpreter, value: Instance) -> bool:
     """Whether an attribute is certainly missing, though nothing shows what was meant.
 
     In code that the program doesn't call it isn't: a subclass elsewhere may define the attribute.
     """
-    return not run.entry and (is_layer_of_torchs(value) or _is_complete(run, value))
+    return not run.entry and (is_layer_of_torchs(value) or derives_from_torchs(run, value) or _is_complete(run, value))
 
 
 def _inside(run: Interpreter, value: Instance, name: str) -> str | None:
@@ -568,9 +594,12 @@ _OF_TENSORS: Final = frozenset({
 
 def _is_complete(run: Interpreter, value: Instance) -> bool:
     """Whether all attributes of an object are known."""
-    if value.state.get("open") or value.state.get("dict") or value.state.get("mirrored") or not _is_plain(value.cls):
-        return False
-    return _is_known(run, value.cls)
+    return _has_all(value) and _is_known(run, value.cls)
+
+
+def _has_all(value: Instance) -> bool:
+    """Whether an object has the attributes that were assigned in sight, and no others."""
+    return not any(map(value.state.get, ("open", "dict", "mirrored"))) and _is_plain(value.cls)
 
 
 def torch_has(cls: Class, name: str) -> bool:
@@ -587,7 +616,11 @@ def knows_all(run: Interpreter, cls: Class) -> bool:
 
 
 def _is_known(run: Interpreter, cls: Class) -> bool:
-    return all(c.module == run.program.main or c.qualified in _KNOWN_BASES for c in cls.mro)
+    return all(_is_own(run, c) for c in cls.mro)
+
+
+def _is_own(run: Interpreter, cls: Class) -> bool:
+    return cls.module == run.program.main or cls.qualified in _KNOWN_BASES
 
 
 def _meant(run: Interpreter, value: Instance, name: str) -> str | None:
@@ -596,8 +629,7 @@ def _meant(run: Interpreter, value: Instance, name: str) -> str | None:
     if misspelt is not None and name in _assigned(value.cls, misspelt):
         run.heap.write(value.state, "open", True)  # said once
         return f"{misspelt} is spelt __init__"
-    held = [k for k, v in value.cells.items() if isinstance(k, str) and v is not MISSING]
-    in_class = [k for c in value.cls.mro for k in c.cells if c.module == run.program.main and not k.startswith("__")]
+    held = _held(value)
     if run.entry:  # a class that derives from this one, elsewhere, may have it
         close = _closest(name, [n for n in held if _letters(n) != _letters(name) and len(n) > 4], most=1)
         return None if close is None else f"did you mean {close!r}?"
@@ -605,8 +637,18 @@ def _meant(run: Interpreter, value: Instance, name: str) -> str | None:
     init = found[0].node if found is not None and isinstance(found[0], Function) else None
     if init is not None and name in _locals(init):
         return f"{value.cls.name}.__init__ assigns {name}, which is gone when it ends: self.{name} = ..."
-    close = _closest(name, [*held, *in_class])
+    close = _closest(name, [*held, *_in_class(run, value)])
     return None if close is None else f"did you mean {close!r}?"
+
+
+def _held(value: Instance) -> list[str]:
+    """The attributes that the program gave an object."""
+    return [k for k, v in value.cells.items() if isinstance(k, str) and v is not MISSING]
+
+
+def _in_class(run: Interpreter, value: Instance) -> list[str]:
+    """The attributes that the program's classes give it."""
+    return [k for c in value.cls.mro for k in c.cells if c.module == run.program.main and not k.startswith("__")]
 
 
 def _letters(name: str) -> str:

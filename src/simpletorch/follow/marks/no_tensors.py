@@ -85,12 +85,13 @@ class Places:
         self.is_torchs = name.startswith(("torch.", "Tensor.")) and not name.startswith("torch.distributed.")
         self.is_torchs = self.is_torchs and not self.short.startswith("__") and name not in _TAKE_NUMBERS
         self.takes_numbers = self.short.removesuffix("_") in _SCALED
-        names = rule.signature.parameters if self.is_torchs and self.short not in ("max", "min", "where") else ()
-        operands = _OPERANDS if self.short != "copy_" else ("src",)
+        names = rule.signature.parameters if self.is_torchs and self.short not in ("max", "min") else ()
+        operands = _OTHERS.get(self.short, _OPERANDS)
         self.operands = tuple(i for i, p in enumerate(names) if p in operands and i not in self.tensors)
 
 
 _OPERANDS: Final = ("other", "exponent")
+_OTHERS: Final = {"copy_": ("src",), "where": ("input", "other")}
 
 
 def of_rule(rule: Rule) -> tuple[int, ...]:
@@ -176,8 +177,9 @@ def _is_number(value: Value) -> bool:
 def check_many(run: Interpreter, name: str, many: Value) -> Unknown | None:
     """``torch.cat`` and its like take a tuple or a list, of tensors alone."""
     spoken = spoken_name(name)
-    if type(many) in _NO_LISTS or type(many) in _NUMBERS or isinstance(many, View):
-        hint = "list(...) makes one of it" if isinstance(many, View | Iterator) else None
+    if type(many) in _NO_LISTS or type(many) in _NUMBERS or isinstance(many, View) or _is_no_list(many, spoken):
+        holds = isinstance(many, View | Iterator) or (isinstance(many, Instance) and many.cls.qualified in _LISTS)
+        hint = "list(...) makes one of it" if holds else None
         return modules.refuse(run, f"{spoken} takes a list of tensors, but it is given {_described(many)}", hint)
     if type(many) is List:
         items = (many.item,) if many.items is None else many.items
@@ -192,6 +194,17 @@ def check_many(run: Interpreter, name: str, many: Value) -> Unknown | None:
             message = f"{spoken} takes a list of tensors, but {which} of it is {_described(one)}"
             return modules.refuse(run, message, _hint(one, lambda one: None))
     return None
+
+
+_LISTS: Final = ("collections.deque", "torch.nn.ParameterList")
+"""Classes of lists that torch takes for none."""
+
+
+def _is_no_list(value: Value, name: str) -> bool:
+    """Whether an object is surely no tuple or list, though it may hold tensors as one does."""
+    if not isinstance(value, Instance) or any(map(value.cls.is_a, ("builtins.list", "builtins.tuple"))):
+        return False
+    return value.cls.qualified in _LISTS or _is_no_tensor(value, name)
 
 
 def check_array(run: Interpreter, value: Value) -> Unknown | None:

@@ -31,7 +31,7 @@ from simpletorch.shapes import Expr
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["error", "has", "has_attribute", "is_of_python", "is_plain", "need", "witnesses"]
+__all__ = ["error", "has", "has_attribute", "is_of_python", "is_plain", "need", "real", "witnesses"]
 
 
 def error(name: str) -> Raised:
@@ -99,7 +99,7 @@ def is_of_python(value: Value) -> bool:
 # -- the program's classes -------------------------------------------------------------------------------------------
 
 
-def _real(cls: Class) -> type | None:
+def real(cls: Class) -> type | None:
     """Python's own class."""
     found = vars(builtins).get(cls.name) if cls.module == "builtins" else _OF_LIBRARIES.get(cls.qualified)
     return found if isinstance(found, type) else None
@@ -117,7 +117,7 @@ def _is_known(run: Interpreter, cls: Class) -> bool:
     """Whether a class has what the program says, and what Python's classes have, but nothing else."""
     if cls.unknown_base is not None or descriptors.META in cls.metadata:
         return False
-    return all(c.module == run.program.main or _real(c) is not None for c in cls.mro)
+    return all(c.module == run.program.main or real(c) is not None for c in cls.mro)
 
 
 def is_plain(run: Interpreter, cls: Class) -> bool:
@@ -142,7 +142,7 @@ def has(run: Interpreter, value: Value, method: str) -> bool | None:
         return None
     if "dataclass" in value.cls.metadata and method in ("__lt__", "__le__", "__gt__", "__ge__", "__eq__"):
         return None
-    return any(hasattr(real, method) for c in value.cls.mro if (real := _real(c)) is not None)
+    return any(hasattr(own, method) for c in value.cls.mro if (own := real(c)) is not None)
 
 
 def need(run: Interpreter, value: Value, *methods: str, raises: str = "TypeError") -> None:
@@ -178,4 +178,4 @@ def has_attribute(value: Value, name: str) -> bool | None:
 
 def in_python(cls: Class, name: str) -> bool:
     """Whether one of Python's classes that a class derives from has an attribute."""
-    return any(hasattr(real, name) for c in cls.mro if (real := _real(c)) is not None)
+    return any(hasattr(own, name) for c in cls.mro if (own := real(c)) is not None)

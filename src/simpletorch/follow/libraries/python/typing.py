@@ -146,6 +146,7 @@ library_class(
     exact=True,
 )
 ALIASES["types.NoneType"] = "builtins.NoneType"
+library_class("types.UnionType", unknown="a union of classes")
 ALIASES["types.LambdaType"] = "types.FunctionType"
 library_class("types.FunctionType")
 library_class("types.ModuleType")

@@ -551,6 +551,7 @@ def _update(run: Interpreter, self: Value, modules: Value) -> Value:
 def _run_all(run: Interpreter, self: Value, input: Value) -> Value:
     """``Sequential.forward``."""
     if self.state.get("open"):
+        calls.escape(run, (input,))
         return run.unknown("what a Sequential gives of which not all layers are known")
     for layer in _held(run, self).values():
         input = run.call(layer, (input,))
