@@ -22,7 +22,7 @@ from simpletorch.cli._followed import diagnostics, find, is_for_mypy, merged, no
 from simpletorch.cli._following.progress import Progress
 from simpletorch.cli._narrowing.narrowing import Narrowing, NarrowingError
 from simpletorch.cli._notebook import left_out, only_followed, split, why_no_notebook
-from simpletorch.cli._output import Outcome, Output, could_not, is_for_people
+from simpletorch.cli._output import Outcome, Output, OutputError, could_not, is_for_people
 from simpletorch.cli._run import Diagnostic, Report, run_mypy
 from simpletorch.follow import Finding
 from simpletorch.follow.cache.told import Told
@@ -118,8 +118,8 @@ def check(
         _tell(report, list(filter(narrows.showed, found)), config, output, seen, narrows, quiet=quiet)
     except NarrowingError as error:
         return could_not("check", str(error), output)
-    except OSError as error:
-        return could_not("check", f"{error.filename} can't be written: {error.strerror}")
+    except OutputError as error:
+        return could_not("check", str(error))
     return report.exit_code
 
 

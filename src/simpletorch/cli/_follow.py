@@ -16,7 +16,7 @@ from simpletorch.cli._following.programs import Asked, Program, slim, why_not
 from simpletorch.cli._following.progress import Progress
 from simpletorch.cli._following.report import Listing, Result, outcome, print_findings, remarks
 from simpletorch.cli._narrowing.narrowing import Narrowing, NarrowingError
-from simpletorch.cli._output import Output, could_not
+from simpletorch.cli._output import Output, OutputError, could_not
 from simpletorch.cli._shapes.beside import beside, of_line
 from simpletorch.follow.cache.told import Told
 from simpletorch.follow.sources import texts
@@ -97,8 +97,8 @@ def follow(
         except (SettingError, NarrowingError, _NotFollowed) as error:
             reason = why_not(file) if isinstance(error, SettingError) else ""
             return could_not("follow", reason or str(error), output)
-        except OSError as error:
-            return could_not("follow", f"{error.filename} can't be written: {error.strerror}")
+        except OutputError as error:
+            return could_not("follow", str(error))
         if why is not None:
             print("\n".join(_reasons(file, why, result.told)))
         elif not is_said:

@@ -16,7 +16,7 @@ from simpletorch.cli._run import Diagnostic
 from simpletorch.notebook.document import file_of
 from simpletorch.rules.core.codes import CODES
 
-__all__ = ["OUTPUTS", "Outcome", "Output", "could_not", "grouped", "is_for_people", "said_by", "written"]
+__all__ = ["OUTPUTS", "Outcome", "Output", "OutputError", "could_not", "grouped", "is_for_people", "said_by", "written"]
 
 
 @final
@@ -40,6 +40,10 @@ def written(outcome: Outcome, output: str) -> str:
     return OUTPUTS[output](outcome)
 
 
+class OutputError(Exception):
+    """A file of ``--output`` can't be written; the text says which and why."""
+
+
 class Output(NamedTuple):
     """The formats that a command line asks for."""
 
@@ -49,11 +53,18 @@ class Output(NamedTuple):
     """Further formats, each with its file."""
 
     def tell(self, outcome: Outcome) -> bool:
-        """Write the files, and print the outcome unless it is to be text. Returns whether it was printed."""
+        """Write the files, and print the outcome unless it is to be text. Returns whether it was printed.
+
+        Raises:
+            OutputError: a file can't be written.
+        """
         for output, file in self.files:
             text = written(outcome, output) + "\n"
-            with open(file, "w", encoding="utf-8") as stream:
-                stream.write(text)
+            try:
+                with open(file, "w", encoding="utf-8") as stream:
+                    stream.write(text)
+            except OSError as error:
+                raise OutputError(f"{file} can't be written: {error.strerror}") from None
         if self.shown in OUTPUTS:
             print(written(outcome, self.shown))
         return self.shown in OUTPUTS
@@ -76,9 +87,9 @@ def could_not(command: str, problem: str, output: Output | str = "text") -> int:
     wanted = Output(output) if isinstance(output, str) else output
     try:
         is_said = wanted.tell(Outcome(command, 2, problem=problem))
-    except OSError as error:  # a file of ``--output`` is the problem, or one more
+    except OutputError as error:
         is_said = False
-        problem += f"; {error.filename} can't be written: {error.strerror}"
+        problem += f"; {error}"
     if not is_said:
         print(f"simpletorch {command}: {problem}", file=sys.stderr)
     return 2
