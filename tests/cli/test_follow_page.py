@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -97,6 +99,160 @@ def test_a_long_line_pushes_no_shape_out_of_the_window(tmp_path: Path, capsys: p
     program = tmp_path / "program.py"
     program.write_text(f"import torch\nx = torch.zeros(3, 5)\n# {'long ' * 50}\n")
     main(["follow", "--html", str(program)])
-    before = re.search("<code>(x = torch[^<]*)</code><i>x: Float32", capsys.readouterr().out)
+    before = re.search("<code>(.*)</code><i>x: Float32", capsys.readouterr().out)
     assert before is not None
-    assert len(before[1]) < 80
+    assert len(re.sub(r"<[^>]+>", "", before[1])) < 80
+
+
+# -- what a pointer shows ----------------------------------------------------------------------------------------------
+
+
+def known(page: str, line: int) -> dict[str, list[dict[str, str]]]:
+    """For each expression of a line its text and its table."""
+    (tables,) = re.findall(r"^const tables = (.*);$", page, re.MULTILINE)
+    (row,) = re.findall(rf'id="L{line}"><td>\d+</td><td>(.*?)</td></tr>', page)
+
+    class Spans(HTMLParser):
+        def __init__(self) -> None:
+            super().__init__()
+            self.open: list[list[str] | None] = []
+            self.found: dict[str, list[dict[str, str]]] = {}
+
+        def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+            number = dict(attrs).get("data-t")
+            self.open.append(None if number is None else ["", number])
+
+        def handle_data(self, data: str) -> None:
+            for one in self.open:
+                if one is not None:
+                    one[0] += data
+
+        def handle_endtag(self, tag: str) -> None:
+            one = self.open.pop()
+            if one is not None:
+                self.found[one[0]] = json.loads(tables)[int(one[1])]
+
+    spans = Spans()
+    spans.feed(row)
+    return spans.found
+
+
+def test_each_expression_has_its_type_that_of_a_return_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    page = page_of(MODEL, tmp_path, capsys)
+    assert {text: [row["type"] for row in rows] for text, rows in known(page, 11).items()} == {
+        "x": ["Float32[11, 5]"],
+        "self.body(x)": ["Float32[11, 7]"],
+        "self.last(self.body(x))": ["Float32[11, 3]"],
+    }
+
+
+def test_calls_with_other_shapes_stand_side_by_side(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    page = page_of(f"{MODEL}z = model(torch.zeros(13, 5))\n", tmp_path, capsys)
+    assert [row["type"] for row in known(page, 11)["self.last(self.body(x))"]] == ["Float32[11, 3]", "Float32[13, 3]"]
+
+
+def test_layout_and_device_are_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    page = page_of("import torch\nx = torch.zeros(3, 5).cuda().t()\n", tmp_path, capsys)
+    (row,) = known(page, 2)["torch.zeros(3, 5).cuda().t()"]
+    assert row["type"] == "Float32[5, 3]"
+    assert row["device"] == "cuda"
+    assert row["layout"] == "strides (1, 5)"
+
+
+def test_columns_count_characters_and_lines_go_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    text = "import torch\nä = torch.zeros(3, 5); y = ä @ torch.zeros(\n    5, 7)  # <&>\n"
+    page = page_of(text, tmp_path, capsys)
+    assert known(page, 2).keys() == {"torch.zeros(3, 5)", "ä", "ä @ torch.zeros(", "torch.zeros("}
+    assert known(page, 3).keys() == {"5, 7)"}
+    assert "&lt;&amp;&gt;" in page
+
+
+def test_the_source_is_as_it_was(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    for text in (MODEL, "import torch\nx = 3\ns = ('a'\n  'b')\n# t\td\nf'{x:>5}' if x else [\n\n]\n"):
+        page = page_of(text, tmp_path, capsys)
+        rows = re.findall(r"<code>(.*?)</code>", page)
+        assert [unescape(re.sub(r"<[^>]+>", "", row)).rstrip() for row in rows] == text.split("\n")[: len(rows)]
+        assert len(rows) >= text.count("\n")
+
+
+def test_words_have_colours_by_day_and_by_night(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    page = page_of(MODEL, tmp_path, capsys)
+    assert '<span class="k">return</span>' in page
+    first, dark = re.findall(r"^code \.k \{ color: (#\w+)", page, re.MULTILINE)
+    assert first != dark
+
+
+def test_nothing_is_fetched(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    page = page_of(MODEL, tmp_path, capsys)
+    assert not re.search(r"https?://|<link|<img|@import|\bsrc=|url\(|fetch\(", page)
+
+
+# -- the model and the lines -------------------------------------------------------------------------------------------
+
+
+def test_the_model_and_the_lines_lead_to_each_other(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    page = page_of(MODEL, tmp_path, capsys)
+    assert re.findall(r'<a class="path" href="#L(\d+)" data-line="\1">(\w+)</a>', page) == [
+        ("15", "Net"),
+        ("11", "body"),
+        ("11", "0"),
+        ("11", "1"),
+        ("11", "last"),
+    ]
+    assert re.findall(r'id="L(\d+)".*class="up" href="#model" title="in the model: (.*?)"', page) == [
+        ("11", "body, body.0, body.1, last"),
+        ("15", "Net"),
+    ]
+
+
+FAILS = """\
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Sequential(nn.Linear(5, 7), nn.ReLU(), nn.Linear(11, 2), nn.ReLU())
+        self.last = nn.Linear(7, 3)
+
+    def forward(self, x):
+        return self.last(self.body(x))
+
+y = Net()(torch.zeros(11, 5))
+"""
+
+
+def test_nothing_follows_an_error_in_the_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    page = page_of(FAILS, tmp_path, capsys)
+    model = page[page.index("<section") : page.index("</section>")]
+    assert [line for line in re.sub(r"<[^>]+>", "", model).split("\n") if line] == [
+        "Net Float32[11, 5] → ✘ fails",
+        "body Sequential Float32[11, 5] → ✘ fails",
+        "0 Linear Float32[11, 5] → Float32[11, 7]",
+        "1 ReLU Float32[11, 7] → Float32[11, 7]",
+        "2 Linear Float32[11, 7] → ✘ fails",
+        "not reached: 3",
+        "not reached: last",
+    ]
+    tags = Tags()
+    tags.feed(page)
+    assert tags.around == []
+
+
+def test_a_mistake_on_one_way_leaves_the_others(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    text = FAILS.replace("return self.last(self.body(x))", "return self.last(self.body[:2](x))")
+    text = text.replace(
+        "x):\n        return", "x):\n        if torch.rand(()) > 0.5:\n            self.body(x)\n        return"
+    )
+    page = page_of(text, tmp_path, capsys)
+    model = re.sub(r"<[^>]+>", "", page[page.index("<section") : page.index("</section>")])
+    assert "2 Linear Float32[11, 7] → ✘ fails" in model
+    assert "last Linear Float32[11, 7] → Float32[11, 3]" in model
+
+
+def test_a_warning_stands_under_its_line_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    text = "import torch\nx = torch.zeros(3, 1)\ny = torch.nn.functional.mse_loss(torch.zeros(3, 1), torch.zeros(3))\n"
+    page = page_of(text, tmp_path, capsys)
+    (told,) = re.findall(r'class="error mild".*?<pre>(.*?)</pre>(.*?)</td>', page, re.DOTALL)
+    assert "mse_loss" in told[0]
+    assert 'title="' in told[1]

@@ -118,6 +118,34 @@ def test_a_place_in_sarif_is_a_uri(tmp_path):
     assert uri == f"file://{tmp_path}/a%20b%23c.py"
 
 
+# -- several at once --------------------------------------------------------------------------------------------------
+
+
+def test_a_format_goes_into_a_file_beside_what_is_printed(program, capsys):
+    words = ["--output", "sarif=out.sarif", "--output", "github", "--output", "markdown=summary.md"]
+    assert main(["follow", *words, "net.py"]) == 1
+    assert capsys.readouterr().out.startswith("::error file=net.py,line=8,")
+    assert len(json.loads((program / "out.sarif").read_text())["runs"][0]["results"]) == 1
+    assert "| `net.py:8` |" in (program / "summary.md").read_text()
+    assert main(["follow", "--output", "json=out.json", "net.py"]) == 1
+    assert capsys.readouterr().out.startswith("net.py:8: error: ")
+    assert json.loads((program / "out.json").read_text())["exit_code"] == 1
+    assert main(["follow", "--output", "json=out.json", "nowhere.py"]) == 2
+    assert json.loads((program / "out.json").read_text())["error"] == "no such file: nowhere.py"
+
+
+def test_a_file_that_can_t_be_written(program, capsys):
+    assert main(["follow", "--output", "json=nowhere/out.json", "net.py"]) == 2
+    assert "nowhere/out.json can't be written: No such file or directory" in capsys.readouterr().err
+    assert main(["follow", "--output", "json=nowhere/out.json", "nowhere.py"]) == 2
+    assert "no such file: nowhere.py; nowhere/out.json can't be written" in capsys.readouterr().err
+
+
+def test_markdown_shows_signs_as_they_are():
+    odd = Diagnostic("net.py", 3, None, None, None, "error", "[a|b] <i> `x`\nand *y*", "tensor-shape")
+    assert r"| \[a\|b\] \<i\> \`x\`<br>and \*y\* | tensor-shape |" in written(outcome(odd), "markdown")
+
+
 # -- JSON whatever fails ---------------------------------------------------------------------------------------------
 
 

@@ -99,3 +99,17 @@ def test_a_script_can_install_it(folder):
     done = subprocess.run([sys.executable, "train.py"], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "ShapeMismatch: Linear(5, 7): the last dim of input is 3" in done.stderr
+
+
+def test_a_module_is_run_as_python_m_does(folder, capsys):
+    (folder / "package").mkdir()
+    (folder / "package/__init__.py").write_text("n = 7\n")
+    (folder / "package/train.py").write_text("import sys\nfrom . import n\nprint(__name__, sys.argv[1:], n)\n")
+    (folder / "package/__main__.py").write_text("from .train import n\nprint('main', n)\n")
+    assert main(["run", "-m", "package.train", "--epochs", "3"]) == 0
+    assert capsys.readouterr().out == "__main__ ['--epochs', '3'] 7\n"
+    assert main(["run", "-m", "package"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "main 7"
+    for name in ("nowhere", "package.nowhere", "nowhere.inner"):
+        assert main(["run", "-m", name]) == 2
+        assert f"there is no module {name} to run" in capsys.readouterr().err

@@ -65,3 +65,24 @@ def test_a_daemon_is_stopped(folder, capsys):
 def test_no_daemon_to_stop(folder, capsys):
     assert main(["check", "--stop"]) == 0
     assert capsys.readouterr().out == "no daemon runs for this folder\n"
+
+
+@pytest.mark.slow
+def test_shapes_are_shown_again(folder):
+    (folder / "net.py").write_text("import torch\nx = torch.zeros(2, 3)\n")
+    command = [sys.executable, "-m", "simpletorch.cli", "watch", "net.py"]
+    listens = partial(signal.signal, signal.SIGINT, signal.default_int_handler)
+    pipes = {"stdout": subprocess.PIPE, "text": True, "start_new_session": True, "preexec_fn": listens}
+    with subprocess.Popen(command, **pipes) as running:
+        try:
+            assert "x = torch.zeros(2, 3)  # x: Float32[2, 3]\n" in until(running, "watching 1 files")
+            (folder / "net.py").write_text("import torch\nx = torch.zeros(5, 7)\n")
+            assert "x = torch.zeros(5, 7)  # x: Float32[5, 7]\n" in until(running, "watching 1 files")
+        finally:
+            os.killpg(running.pid, signal.SIGINT)
+    assert running.returncode == 130
+
+
+def test_nothing_to_watch(folder, capsys):
+    assert main(["watch", "nowhere.py"]) == 2
+    assert "no such file or folder: nowhere.py" in capsys.readouterr().err

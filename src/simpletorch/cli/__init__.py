@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final, NoReturn
 
 from simpletorch._distribution import version
-from simpletorch.cli._commands import COMMANDS
+from simpletorch.cli._commands import COMMANDS, EXIT_CODES, WithTable
 
 __all__ = ["main", "program"]
 
@@ -83,11 +83,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _own_mistake(arguments: argparse.Namespace, error: Exception) -> int:
     """Say that simpletorch itself has failed: to people with the way there, to tools in the output they wait for."""
-    from simpletorch.cli._output import could_not
+    from simpletorch.cli._output import Output, could_not, said_by
 
     traceback.print_exception(error)
     sentence = f"internal error, please report it with what 'simpletorch env' says: {type(error).__name__}: {error}"
-    return could_not(arguments.command, sentence, getattr(arguments, "output", "text"))
+    outputs = getattr(arguments, "outputs", None)
+    return could_not(
+        arguments.command, sentence, said_by(outputs) if outputs else Output(getattr(arguments, "output", "text"))
+    )
 
 
 def _no_command(word: str) -> str:
@@ -122,7 +125,12 @@ class _Version(argparse.Action):
 
 def _parsers() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
     """The parser of the command line, and that of each command."""
-    parser = argparse.ArgumentParser(prog="simpletorch", description="PyTorch with shapes in the types.")
+    parser = argparse.ArgumentParser(
+        prog="simpletorch",
+        description="PyTorch with shapes in the types.",
+        epilog=EXIT_CODES,
+        formatter_class=WithTable,
+    )
     parser.add_argument("--version", action=_Version, nargs=0, help="show program's version number and exit")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     parsers = {}

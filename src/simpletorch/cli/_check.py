@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from glob import glob
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, final
 
 from simpletorch._distribution import NAME, version_of
 from simpletorch._settings import FOLLOW_VARIABLE, SettingError, settings
@@ -19,10 +19,13 @@ from simpletorch.cli._checking.unannotated import without_guesses
 from simpletorch.cli._checking.whole import check_files
 from simpletorch.cli._config import Config, ConfigError, configure, daemon_file, read
 from simpletorch.cli._followed import diagnostics, find, is_for_mypy, merged, note
+from simpletorch.cli._following.progress import Progress
+from simpletorch.cli._narrowing.narrowing import Narrowing, NarrowingError
 from simpletorch.cli._notebook import left_out, only_followed, split, why_no_notebook
-from simpletorch.cli._output import OUTPUTS, Outcome, could_not, written
+from simpletorch.cli._output import Outcome, Output, OutputError, could_not, is_for_people
 from simpletorch.cli._run import Diagnostic, Report, run_mypy
 from simpletorch.follow import Finding
+from simpletorch.follow.cache.told import Told
 from simpletorch.follow.sources.piped import is_piped
 from simpletorch.notebook.document import with_cell
 
@@ -33,59 +36,107 @@ MYPY_NEEDED: Final = ((2, 4), (3, 0))
 def check(
     paths: Sequence[str],
     *,
-    output: str = "text",
+    output: Output | None = None,
     strict: bool = False,
     daemon: bool = False,
     followed: bool = True,
     everything: bool = False,
     mypy_arguments: Sequence[str] = (),
+    quiet: bool = False,
+    data: bool = True,
+    cache: bool = True,
+    jobs: int | None = None,
+    narrowing: Mapping[str, Any] | None = None,
 ) -> int:
     """Check ``paths`` (what the configuration names, else the current folder, if there are none).
 
     Programs are followed first (unless ``followed`` is false), so that what is found is said before mypy has started.
 
     Args:
-        output: "text", or one of `OUTPUTS`.
+        output: the formats; text by default.
+        strict: mypy's option.
+        daemon: mypy's daemon does the work.
+        followed: whether programs are followed.
         everything: also show what mypy guesses in files without annotations. It is shown as well where ``strict`` or a
             configuration of mypy says that its errors are wanted.
+        mypy_arguments: further options of mypy's.
+        quiet: print findings only.
+        data: whether the follower reads the sizes of data files.
+        cache: whether the follower uses answers that are kept.
+        jobs: the number of processes that follow.
+        narrowing: the arguments of `Narrowing`.
 
     Returns:
         mypy's exit code, or 1 if only following has found something.
     """
+    output = output or Output()
     if reason := why_not(paths):
         return could_not("check", reason, output)
     try:
         named, rest = _config_file(mypy_arguments)
         config = configure(Path(named) if named else None, search=named is None, daemon=daemon)
         said = settings(config.based_on)
-    except (ConfigError, SettingError) as error:
+        narrows = Narrowing(**narrowing or {})
+    except (ConfigError, SettingError, NarrowingError) as error:
         return could_not("check", str(error), output)
     arguments = [*rest, *(["--strict"] if strict else [])]
     targets = list(paths) or _targets(config)
     files = listed(targets, _exclusion(config, arguments))
     if targets and not files.files:
         return could_not("check", _nothing(targets, files), output)
-    found, left = list[Finding](), list[Finding]()
+    found, left, seen = list[Finding](), list[Finding](), _Seen()
     if not followed:
         os.environ[FOLLOW_VARIABLE] = "off"  # for the plugin as well
     elif said.follow:
-        for finding in find(files, said.severities, said.data, uses_cache=said.cache):
-            if is_for_mypy(finding):
-                left.append(finding)
-                continue
-            found.append(finding)
-            if finding.severity == "error" and output == "text":  # a warning may be an error of mypy's
-                _say(diagnostics(finding))
+        uses_cache = cache and said.cache
+        for told in find(files, said.severities, data and said.data, uses_cache=uses_cache, jobs=jobs, quiet=quiet):
+            seen.add(told)
+            for finding in (*told.errors, *told.warnings):
+                if is_for_mypy(finding):
+                    left.append(finding)
+                    continue
+                found.append(finding)
+                is_shown = narrows.shows(finding)
+                # a warning may be an error of mypy's
+                if is_shown and finding.severity == "error" and output.shown == "text":
+                    _say(diagnostics(finding))
     status = daemon_file(followed=followed) if daemon else None
-    report = _of_mypy(files, config, arguments, status)
+    with Progress(quiet=quiet) as progress:
+        progress.at(0, "mypy is checking; it has to read torch the first time, which takes a minute")
+        report = _of_mypy(files, config, arguments, status)
     if not (everything or strict or config.based_on):
         report = without_guesses(report)
     if report.exit_code > 1:
+        for finding in left:
+            narrows.shows(finding)
         found += left
-    report = merged(report, found)
+    report = merged(report, found, narrows)
     report = replace(report, left_out=(*files.left_out, *left_out(files.files), *report.left_out))
-    _tell(report, found, config, output)
+    try:
+        if report.exit_code < 2:
+            narrows.finish({*files.files, *seen.files}, of_mypy=True)
+        _tell(report, list(filter(narrows.showed, found)), config, output, seen, narrows, quiet=quiet)
+    except NarrowingError as error:
+        return could_not("check", str(error), output)
+    except OutputError as error:
+        return could_not("check", str(error))
     return report.exit_code
+
+
+@final
+@dataclass(slots=True)
+class _Seen:
+    """Coverage and files of all follows."""
+
+    known: int = 0
+    lines: int = 0
+    files: set[str] = field(default_factory=set)
+
+    def add(self, told: Told) -> None:
+        """Count another program."""
+        self.known += told.coverage[0]
+        self.lines += told.coverage[1]
+        self.files.update(told.files)
 
 
 def _of_mypy(files: Listed, config: Config, arguments: Sequence[str], daemon: Path | None) -> Report:
@@ -103,12 +154,26 @@ def _of_mypy(files: Listed, config: Config, arguments: Sequence[str], daemon: Pa
     return replace(report, left_out=(*report.left_out, *endless.items()))
 
 
-def _tell(report: Report, found: Sequence[Finding], config: Config, output: str) -> None:
+def _tell(
+    report: Report,
+    found: Sequence[Finding],
+    config: Config,
+    output: Output,
+    seen: _Seen,
+    narrowing: Narrowing,
+    *,
+    quiet: bool,
+) -> None:
     """Print what isn't said yet."""
-    if output in OUTPUTS:
-        first = tuple(d for f in found if f.severity == "error" for d in diagnostics(f))
-        print(written(_outcome(replace(report, diagnostics=first + report.diagnostics), config), output))
-    elif sys.stdout.isatty():
+    first = tuple(d for f in found if f.severity == "error" for d in diagnostics(f))
+    if narrowing.said:
+        report = replace(report, summary="; ".join(filter(None, (report.summary, narrowing.said))))
+    if output.tell(_outcome(replace(report, diagnostics=first + report.diagnostics), config, seen, narrowing)):
+        return
+    if quiet and report.exit_code < 2:
+        config = replace(config, based_on=None)
+        report = replace(report, other=(), left_out=(), summary="", hidden=0)
+    if is_for_people(sys.stdout):
         from simpletorch.cli._show import show  # rich takes 0.1 s to import
 
         show(report, config)
@@ -188,7 +253,7 @@ def _nothing(targets: Sequence[str], files: Listed) -> str:
 
 def _say(said: Sequence[Diagnostic]) -> None:
     """Print a finding as soon as it is there."""
-    if sys.stdout.isatty():
+    if is_for_people(sys.stdout):
         from simpletorch.cli._show import show_one
 
         show_one(said)
@@ -206,7 +271,7 @@ def _lines(report: Report, config: Config) -> Iterator[str]:
     yield from filter(None, (report.summary, report.hint))
 
 
-def _outcome(report: Report, config: Config) -> Outcome:
+def _outcome(report: Report, config: Config, seen: _Seen, narrowing: Narrowing) -> Outcome:
     problem = "\n".join(report.other) or None
     return Outcome(
         "check",
@@ -214,7 +279,11 @@ def _outcome(report: Report, config: Config) -> Outcome:
         (*(note(path, 1, f"left out: {reason}") for path, reason in report.left_out), *report.diagnostics),
         problem if report.exit_code > 1 else None,
         "; ".join(filter(None, (report.summary, report.hint))),
-        _document(report, config),
+        {
+            **_document(report, config),
+            "coverage": {"known": seen.known, "lines": seen.lines},
+            "not_shown": narrowing.document,
+        },
     )
 
 

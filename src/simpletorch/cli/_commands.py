@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from argparse import _ActionsContainer
 
-__all__ = ["COMMANDS", "Command", "Run"]
+__all__ = ["COMMANDS", "EXIT_CODES", "Command", "Run", "WithTable"]
 
 Run = Callable[[argparse.Namespace], int]
 """Runs a command with its arguments and returns its exit code."""
@@ -23,15 +23,90 @@ Command = Callable[[argparse.ArgumentParser], Run]
 _JSON: Final[Any] = {"action": "store_const", "const": "json", "dest": "output", "default": "text"}
 
 
+EXIT_CODES: Final = """\
+exit codes:
+  0  nothing was found (warnings don't count)
+  1  errors were found
+  2  the command itself failed: wrong usage, no such file, a configuration or revision that can't be read
+"""
+
+
 def _add_output(parser: _ActionsContainer) -> None:
     """Options for what a command gives to tools."""
-    parser.add_argument("--json", **_JSON, help="one JSON document instead of text; it is one whatever fails")
+    parser.add_argument(
+        "--json",
+        action="append_const",
+        const="json",
+        dest="outputs",
+        help="one JSON document instead of text; it is one whatever fails",
+    )
     parser.add_argument(
         "--output",
-        choices=["text", "json", "github", "sarif"],
-        metavar="FORMAT",
-        help="text, json, github (annotations of a pull request) or sarif (for code scanning)",
+        action="append",
+        type=_format,
+        dest="outputs",
+        metavar="FORMAT[=FILE]",
+        help="text, json, github (annotations of a pull request), sarif (for code scanning) or markdown (a job's "
+        "summary); with =FILE into a file, beside what is printed; may be given several times",
     )
+
+
+def _format(word: str) -> str:
+    """A format with or without a file, for `said_by`."""
+    name, sign, file = word.partition("=")
+    if name not in _FORMATS or (sign and (not file or name == "text")):
+        known = ", ".join(_FORMATS)
+        raise argparse.ArgumentTypeError(f"{word!r} is no format; write one of {known}, or FORMAT=FILE")
+    return word
+
+
+_FORMATS: Final = ("text", "json", "github", "sarif", "markdown")
+
+
+def _add_choice(parser: argparse.ArgumentParser) -> None:
+    """Options that `follow` and `check` have in common."""
+    parser.formatter_class = WithTable
+    parser.epilog = EXIT_CODES
+    parser.add_argument("--baseline", metavar="FILE", help="known findings, which aren't shown and don't count")
+    parser.add_argument("--write-baseline", action="store_true", help="make all present findings known, in --baseline")
+    parser.add_argument(
+        "--diff",
+        metavar="BASE",
+        help="only findings on lines that have changed since git's BASE (a branch, tag or commit), or whose calls have",
+    )
+    parser.add_argument("--no-data", action="store_true", help="do not read the sizes of data files")
+    parser.add_argument("--no-cache", action="store_true", help="follow unchanged programs again, too")
+    parser.add_argument(
+        "-j", "--jobs", type=_jobs, metavar="N", help="processes that follow; as many as there are CPUs, at most 8"
+    )
+    parser.add_argument("-q", "--quiet", action="store_true", help="print findings only")
+
+
+class WithTable(argparse.HelpFormatter):
+    """Keeps the lines of the table behind the options."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return text if text is EXIT_CODES else super()._fill_text(text, width, indent)
+
+
+def _jobs(word: str) -> int:
+    if not word.isdecimal() or int(word) < 1:
+        raise argparse.ArgumentTypeError(f"{word!r} is no number of processes; write 1 or more")
+    return int(word)
+
+
+def _chosen(given: argparse.Namespace) -> dict[str, Any]:
+    """The options of `_add_choice` and `_add_output`, as the commands take them."""
+    from simpletorch.cli._output import said_by
+
+    return {
+        "output": said_by(given.outputs),
+        "narrowing": {"baseline": given.baseline, "writes": given.write_baseline, "diff": given.diff},
+        "data": not given.no_data,
+        "cache": not given.no_cache,
+        "jobs": given.jobs,
+        "quiet": given.quiet,
+    }
 
 
 def _add_arguments(parser: argparse.ArgumentParser, what: str) -> None:
@@ -42,12 +117,12 @@ def _add_arguments(parser: argparse.ArgumentParser, what: str) -> None:
 def _follow(parser: argparse.ArgumentParser) -> Run:
     """find the lines at which a program's shapes don't fit, without running it"""
     parser.usage = (
-        "simpletorch follow [--shapes | --html | --json | --output FORMAT | --why LINE] [--sizes] [--no-data] "
-        "[--no-cache] [-m] FILE [FILE ...] [[--] ARGUMENT ...]"
+        "simpletorch follow [--shapes | --html | --json | --output FORMAT | --why LINE] [OPTION ...] "
+        "[-m] PATH [PATH ...] [[--] ARGUMENT ...]"
     )
     parser.description = (
-        "The program is run on shapes, as 'python FILE ARGUMENT ...' would run it, without running it: it "
-        "needs no annotation. The exit code is 0 if no error was found, 1 if one was, 2 if there is no such program."
+        "The program is interpreted on shapes, as 'python FILE ARGUMENT ...' would run it; nothing is executed, and "
+        "it needs no annotation. In a folder each program is followed."
     )
     kind = parser.add_mutually_exclusive_group()
     kind.add_argument("--shapes", action="store_true", help="the source, with each line's shapes beside it")
@@ -57,29 +132,26 @@ def _follow(parser: argparse.ArgumentParser) -> Run:
     parser.add_argument(
         "--sizes", action="store_true", help="warn when two sizes must be equal but no annotation says so"
     )
-    parser.add_argument("--no-data", action="store_true", help="do not read the sizes of data files")
-    parser.add_argument("--no-cache", action="store_true", help="follow unchanged programs again, too")
-    parser.add_argument("-m", action="store_true", dest="module", help="FILE is a module's name, as of 'python -m'")
-    parser.add_argument("file", metavar="FILE", help="the file to follow; - is standard input")
+    _add_choice(parser)
+    parser.add_argument("-m", action="store_true", dest="module", help="PATH is a module's name, as of 'python -m'")
+    parser.add_argument("file", metavar="PATH", help="the file or folder to follow; - is standard input")
     _add_arguments(parser, "more files, then the programs' own arguments, from an option or from -- on")
 
     def run(given: argparse.Namespace) -> int:
         from simpletorch.cli._follow import file_of_module, files_and_arguments, follow
 
-        more, arguments = ([], given.arguments) if given.module else files_and_arguments(given.arguments)
+        more, arguments = ([], given.arguments) if given.module else files_and_arguments(given.file, given.arguments)
         if arguments and given.theirs:
             arguments = [*arguments, "--"]  # the program's own
         return follow(
             file_of_module(given.file) if given.module else given.file,
             [*arguments, *given.theirs],
             more=more,
-            output=given.output,
             shapes=given.shapes,
             as_html=given.html,
             why=given.why,
             sizes=given.sizes,
-            data=not given.no_data,
-            cache=not given.no_cache,
+            **_chosen(given),
         )
 
     return run
@@ -87,18 +159,20 @@ def _follow(parser: argparse.ArgumentParser) -> Run:
 
 def _run(parser: argparse.ArgumentParser) -> Run:
     """run a script, and explain the error that ends it"""
-    parser.usage = "simpletorch run FILE [ARGUMENT ...]"
+    parser.usage = "simpletorch run [-m] FILE [ARGUMENT ...]"
     parser.description = (
-        "The script is run as 'python FILE ARGUMENT ...' does. An error of torch's that ends it is explained: "
-        "what failed, with which operands, where, and what would fit. The exit code is the script's."
+        "The script is run as 'python FILE ARGUMENT ...' or 'python -m MODULE ARGUMENT ...' does. An error of torch's "
+        "that ends it is explained: what failed, with which operands, where, and what would fit. The exit code is the "
+        "script's."
     )
+    parser.add_argument("-m", action="store_true", dest="module", help="FILE is a module's name, as of 'python -m'")
     parser.add_argument("file", metavar="FILE", help="the file to run")
     _add_arguments(parser, "the script's own arguments")
 
     def run(given: argparse.Namespace) -> int:
         from simpletorch.cli._script import run as run_script
 
-        return run_script(given.file, given.arguments)
+        return run_script(given.file, given.arguments, is_module=given.module)
 
     return run
 
@@ -106,12 +180,11 @@ def _run(parser: argparse.ArgumentParser) -> Run:
 def _check(parser: argparse.ArgumentParser) -> Run:
     """check shapes, dtypes and devices with mypy"""
     parser.usage = (
-        "simpletorch check [PATH ...] [--json] [--all] [--strict] [--daemon] [--no-follow] [-- MYPY ARGUMENT ...]"
+        "simpletorch check [PATH ...] [--json | --output FORMAT] [--all] [--strict] [OPTION ...] [-- MYPY ARGUMENT ...]"
     )
     parser.description = (
         "Programs are followed ('simpletorch follow'), and checked by mypy with simpletorch's plugin and "
-        "good defaults. A mypy configuration that the project has is used, with the plugin added. The exit code is 0 "
-        "if there is no error, 1 if there are errors, 2 if mypy could not run."
+        "good defaults. A mypy configuration that the project has is used, with the plugin added."
     )
     parser.add_argument("paths", nargs="*", metavar="PATH", help="files and folders; the current folder by default")
     _add_output(parser.add_mutually_exclusive_group())
@@ -130,6 +203,7 @@ def _check(parser: argparse.ArgumentParser) -> Run:
     daemon.add_argument("--stop", action="store_true", help="end the daemon of this folder, and check nothing")
     parser.add_argument("--watch", action="store_true", help="check again whenever a file changes, until Ctrl-C")
     parser.add_argument("--no-follow", action="store_true", help="mypy alone: programs are not followed")
+    _add_choice(parser)
 
     def run(given: argparse.Namespace) -> int:
         if given.stop:
@@ -137,7 +211,7 @@ def _check(parser: argparse.ArgumentParser) -> Run:
 
             return stop()
         if given.watch:
-            if given.output != "text":
+            if given.outputs:
                 parser.error("--watch has no end, so that it gives text only")
             from simpletorch.cli._watch import watch
 
@@ -146,13 +220,31 @@ def _check(parser: argparse.ArgumentParser) -> Run:
 
         return check(
             given.paths,
-            output=given.output,
             strict=given.strict,
             daemon=given.daemon,
             followed=not given.no_follow,
             everything=given.all,
             mypy_arguments=given.theirs,
+            **_chosen(given),
         )
+
+    return run
+
+
+def _watch(parser: argparse.ArgumentParser) -> Run:
+    """a program with the shapes beside its code, shown again whenever a file changes"""
+    parser.usage = "simpletorch watch PATH [ARGUMENT ...]"
+    parser.description = (
+        "What 'simpletorch follow --shapes PATH ARGUMENT ...' shows, until Ctrl-C; of a folder what 'simpletorch "
+        "follow PATH' shows. 'simpletorch check --watch' runs mypy as well."
+    )
+    parser.add_argument("file", metavar="PATH", help="the file or folder to follow")
+    _add_arguments(parser, "the program's own arguments")
+
+    def run(given: argparse.Namespace) -> int:
+        from simpletorch.cli._watch import watch_shapes
+
+        return watch_shapes(given.file, given.arguments)
 
     return run
 
@@ -366,6 +458,7 @@ def _demo(parser: argparse.ArgumentParser) -> Run:
 COMMANDS: Final[Mapping[str, Command]] = {
     "follow": _follow,
     "check": _check,
+    "watch": _watch,
     "run": _run,
     "explain": _explain,
     "summary": _summary,

@@ -1,19 +1,14 @@
-"""``simpletorch explain CODE``: the page of a code, in the terminal; and links from findings to these pages."""
+"""``simpletorch explain CODE``: the page of a code, in the terminal."""
 
 from __future__ import annotations
 
-import os
-import re
 import sys
-from typing import Final
 
 from simpletorch._distribution import page_of
 from simpletorch.cli._output import could_not
 from simpletorch.rules.core.codes import CODES
 
-__all__ = ["explain", "linked"]
-
-_CODE: Final = re.compile(r"\[(tensor-[a-z]+)\]$")
+__all__ = ["explain"]
 
 
 def explain(code: str | None = None) -> int:
@@ -37,15 +32,3 @@ def explain(code: str | None = None) -> int:
     else:
         print(text, end="")
     return 0
-
-
-def linked(line: str) -> str:
-    """A line of a finding, whose code is a link to its page where a terminal shows the line.
-
-    Source: https://gist.github.com/egmontkob/eb114294efbcd5adb1944c9f3cb5feda, the sequence OSC 8.
-    """
-    found = _CODE.search(line)
-    page = page_of(found[1]) if found else None
-    if found is None or page is None or not sys.stdout.isatty() or os.environ.get("TERM") == "dumb":
-        return line
-    return f"{line[: found.start()]}\x1b]8;;{page.as_uri()}\x1b\\{found[0]}\x1b]8;;\x1b\\"

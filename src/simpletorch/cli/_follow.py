@@ -5,27 +5,30 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
 from simpletorch._settings import SettingError, settings
-from simpletorch.cli._explain import linked
-from simpletorch.cli._followed import diagnostics
-from simpletorch.cli._notebook import why_no_notebook
-from simpletorch.cli._output import OUTPUTS, Outcome, could_not, written
-from simpletorch.cli._run import Diagnostic
+from simpletorch.cli._checking.files import listed
+from simpletorch.cli._following.many import answers
+from simpletorch.cli._following.programs import Asked, Program, slim, why_not
+from simpletorch.cli._following.progress import Progress
+from simpletorch.cli._following.report import Listing, Result, outcome, print_findings, remarks
+from simpletorch.cli._narrowing.narrowing import Narrowing, NarrowingError
+from simpletorch.cli._output import Output, OutputError, could_not
 from simpletorch.cli._shapes.beside import beside, of_line
-from simpletorch.follow import Finding
-from simpletorch.follow.cache.kept import Question
 from simpletorch.follow.cache.told import Told
 from simpletorch.follow.sources import texts
 from simpletorch.follow.sources.piped import is_piped, named, text_of
-from simpletorch.follow.sources.python import why_no_python
-from simpletorch.notebook.document import follow_document, is_notebook, with_cell
+from simpletorch.notebook.document import is_notebook
 
 __all__ = ["file_of_module", "files_and_arguments", "follow"]
 
-_OPTIONS: Final = ("--shapes", "--html", "--json", "--output", "--why", "--sizes", "--no-data", "--no-cache")
+OPTIONS: Final = (
+    *("--shapes", "--html", "--json", "--output", "--why", "--sizes", "--no-data", "--no-cache", "--quiet"),
+    *("--jobs", "--baseline", "--write-baseline", "--diff"),
+)
 
 
 def follow(
@@ -33,39 +36,101 @@ def follow(
     arguments: Sequence[str] = (),
     *,
     more: Sequence[str] = (),
-    output: str = "text",
-    **options: Any,
+    output: Output | None = None,
+    shapes: bool = False,
+    as_html: bool = False,
+    why: int | None = None,
+    sizes: bool = False,
+    data: bool = True,
+    cache: bool = True,
+    quiet: bool = False,
+    jobs: int | None = None,
+    narrowing: Mapping[str, Any] | None = None,
 ) -> int:
     """Follow ``file``, or what standard input or a pipe holds, and print what was found.
 
     Args:
-        file: the file; "-" is standard input.
+        file: the file; "-" is standard input. In a folder the programs are followed.
         arguments: those of its command line.
-        more: other files, each a program of its own with the same arguments.
-        output: "text", or one of `OUTPUTS`.
-        options: ``shapes``, ``as_html``, ``why``, ``sizes``, ``data`` and ``cache``, as `_tell` takes them.
+        more: other files and folders; each file is a program of its own with the same arguments.
+        output: the formats; text by default.
+        shapes, as_html, why: what is shown of one program beside, or instead of, its findings.
+        sizes: also warn of sizes that must be equal and that a caller gives.
+        data: read the sizes of data files.
+        cache: use answers that are kept.
+        quiet: print findings only.
+        jobs: the number of processes.
+        narrowing: the arguments of `Narrowing`.
 
     Returns 0 if nothing was found, 1 if there are errors, 2 if there is no such program.
     """
+    output = output or Output()
     opened: dict[str, str] = {}
     if is_piped(file):
         try:
             opened[named(file)] = text_of(file)
         except (OSError, UnicodeDecodeError) as error:
             return could_not("follow", f"{named(file)} can't be read: {error}", output)
+    file = named(file)
+    is_alone = shapes or as_html or why is not None
+    if is_alone and (more or Path(file).is_dir()):
+        return could_not("follow", "--shapes, --html and --why take one file; a program's own stand behind --", output)
+    if is_notebook(file) and (as_html or why is not None):
+        return could_not("follow", "--html and --why take a program, no notebook", output)
     with texts.instead(opened):
-        return _tell([named(file), *more], arguments, opened, output=output, **options)
+        try:
+            said = settings()
+            narrows = Narrowing(**narrowing or {})
+            if (as_html or why is not None) and narrows:
+                raise NarrowingError("--html and --why show the whole program: they take no --baseline or --diff")
+            severities = {**said.severities, **({"tensor-size": "warning"} if sizes else {})}
+            options = {"severities": severities, "data": data and said.data}
+            asked = Asked(arguments, cache and said.cache and not as_html, options=options, opened=opened)
+            programs, left_out = _programs([file, *more])
+            if note := _misplaced(file, arguments):
+                print(f"simpletorch follow: {note}", file=sys.stderr)
+            if as_html:
+                return _print_page(file, asked)
+            streams = not is_alone and output.shown == "text"
+            result = _followed(programs, left_out, asked, narrows, quiet=quiet, jobs=jobs, streams=streams)
+            is_said = output.tell(outcome(result))
+        except (SettingError, NarrowingError, _NotFollowed) as error:
+            reason = why_not(file) if isinstance(error, SettingError) else ""
+            return could_not("follow", reason or str(error), output)
+        except OutputError as error:
+            return could_not("follow", str(error))
+        if why is not None:
+            print("\n".join(_reasons(file, why, result.told)))
+        elif not is_said:
+            if shapes:
+                print("\n".join(beside(file, result.told)))
+            if not streams:
+                print_findings(result.told)
+            if not quiet:
+                print("\n".join(remarks(result)))
+    return result.exit_code
 
 
-def files_and_arguments(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+class _NotFollowed(Exception):
+    """A program that was named can't be followed; the text says why."""
+
+
+def files_and_arguments(file: str, words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
     """More programs that the command line names, and the programs' own arguments, which begin with the first option.
 
-    A script that is another one's argument stands behind ``--``: ``train.py -- config.py``.
+    A script that is another one's argument stands behind ``--``: ``train.py -- config.py``. Behind a folder, which
+    takes no arguments, other folders are followed, too.
     """
+    has_folders = Path(file).is_dir()
     count = 0
-    while count < len(words) and words[count].endswith((".py", ".ipynb")) and Path(words[count]).is_file():
+    while count < len(words) and _is_program(words[count], has_folders=has_folders):
         count += 1
     return words[:count], words[count:]
+
+
+def _is_program(word: str, *, has_folders: bool) -> bool:
+    path = Path(word)
+    return (word.endswith((".py", ".ipynb")) and path.is_file()) or (has_folders and path.is_dir())
 
 
 def file_of_module(name: str) -> str:
@@ -75,199 +140,89 @@ def file_of_module(name: str) -> str:
     return str(next((f for f in (*files, *(Path("src") / f for f in files)) if f.is_file()), files[1]))
 
 
-def _tell(
-    files: Sequence[str],
-    arguments: Sequence[str],
-    opened: Mapping[str, str],
+def _programs(paths: Sequence[str]) -> tuple[list[Program], list[tuple[str, str]]]:
+    """The programs that paths stand for, and the files that are left out, with the reason.
+
+    Raises:
+        _NotFollowed: one of several paths is no program.
+    """
+    if len(paths) > 1:
+        for path in paths:
+            if not Path(path).is_dir() and (reason := why_not(path)):
+                raise _NotFollowed(reason)
+    elif not Path(paths[0]).is_dir():
+        return [Program(paths[0])], []
+    files = listed(paths)
+    # a file that is named keeps its spelling, which reports have
+    found = {file: Program(file, file in files.named) for file in files.followed}
+    spelled = [Program(path) for path in paths if not Path(path).is_dir()]
+    return [*spelled, *(p for p in found.values() if not p.is_named)], files.left_out
+
+
+def _followed(
+    programs: Sequence[Program],
+    left_out: list[tuple[str, str]],
+    asked: Asked,
+    narrowing: Narrowing,
     *,
-    output: str,
-    shapes: bool = False,
-    as_html: bool = False,
-    why: int | None = None,
-    sizes: bool = False,
-    data: bool = True,
-    cache: bool = True,
-) -> int:
-    """Print what was found, with ``sizes`` also which ones must be equal that a caller gives; returns the exit code."""
-    file = files[0]
-    if len(files) > 1 and (shapes or as_html or why is not None):
-        return could_not("follow", "--shapes, --html and --why take one file; a program's own stand behind --", output)
-    if is_notebook(file) and (as_html or why is not None):
-        return could_not("follow", "--html and --why take a program, no notebook", output)
-    try:
-        said = settings()
-    except SettingError as error:
-        return could_not("follow", why_not(file) or str(error), output)
-    severities = dict(said.severities)
-    if sizes:
-        severities["tensor-size"] = "warning"
-    options: dict[str, Any] = {"severities": severities, "data": data and said.data}
+    quiet: bool,
+    jobs: int | None,
+    streams: bool,
+) -> Result:
+    """Follow programs, and with ``streams`` print what is found in each when it is there.
+
+    Raises:
+        _NotFollowed: a program that was named can't be followed.
+        NarrowingError: the baseline can't be written.
+    """
     start = time.perf_counter()
-    uses_cache = cache and said.cache and not as_html
-    questions = [
-        Question(name, arguments, uses_cache=uses_cache and not is_notebook(name), opened=opened, **options)
-        for name in files
-    ]
-    kept = [question.kept() for question in questions]
-    for name, answer in zip(files, kept, strict=True):
-        if answer is None and (reason := why_not(name)):
-            return could_not("follow", reason, output)
-    is_kept = None not in kept
-    if not is_kept:
-        start = time.perf_counter()
-    if note := _misplaced(file, arguments):
-        print(f"simpletorch follow: {note}", file=sys.stderr)
-    if as_html:
-        return _print_page(file, arguments, opened, options)
-    found = Told.together(
-        [
-            answer or _followed(name, arguments, question, options)
-            for name, answer, question in zip(files, kept, questions, strict=True)
-        ]
-    )
-    seconds = time.perf_counter() - start
-    took = _took(seconds, is_kept=is_kept)
-    if output in OUTPUTS:
-        print(written(_outcome(found, seconds, took, len(files)), output))
-    elif why is not None:
-        print("\n".join(_reasons(file, why, found)))
-    else:
-        if shapes:
-            print("\n".join(beside(file, found)))
-        for line in _lines(found, took, len(files)):
-            print(linked(line))
-    return 1 if found.errors else 0
+    listing, found, is_kept = Listing(narrowing), list[Told](), True
+    is_alone = len(programs) == 1 and not streams
+    with Progress(len(programs), quiet=quiet) as progress, closing(answers(programs, asked, jobs)) as coming:
+        progress.at(0, f"following {programs[0].file}" if programs else "")
+        for done, (program, answer) in enumerate(zip(programs, coming, strict=True), 1):
+            progress.at(done, program.file)
+            if answer.problem and program.is_named:
+                raise _NotFollowed(answer.problem)
+            if answer.problem:
+                left_out.append((program.file, answer.problem))
+            if answer.told is None:
+                continue
+            is_kept &= answer.is_kept
+            told = listing.shown(answer.told if is_alone else slim(answer.told))
+            found.append(told)
+            if streams:
+                printing = time.perf_counter()
+                progress.clear()
+                print_findings(told)
+                start += time.perf_counter() - printing
+    narrowing.finish({*listing.files, *(program.file for program in programs)}, of_mypy=False)
+    together = Told.together(found) if found else Told()
+    return Result(together, len(found), left_out, narrowing, time.perf_counter() - start, is_kept)
 
 
-def _followed(file: str, arguments: Sequence[str], question: Question, options: Mapping[str, Any]) -> Told:
-    return Told.of(follow_document(file, arguments, **options)) if is_notebook(file) else question.followed()
+def _print_page(file: str, asked: Asked) -> int:
+    """Print the program as a page.
 
-
-def _print_page(file: str, arguments: Sequence[str], opened: Mapping[str, str], options: Mapping[str, Any]) -> int:
+    Raises:
+        _NotFollowed: it can't be followed.
+    """
+    if reason := why_not(file):
+        raise _NotFollowed(reason)
     from simpletorch.cli._shapes.page import page  # it needs what the interpreter has seen
     from simpletorch.follow.followed import follow as follow_program
 
-    found = follow_program(file, arguments, watched=True, opened=opened, **options)
+    found = follow_program(file, asked.arguments, watched=True, opened=asked.opened, **asked.options)
     print(page(file, found))
     return 1 if found.errors else 0
 
 
 def _misplaced(file: str, arguments: Sequence[str]) -> str:
     """A sentence where an option of ours stands behind the file, which doesn't take it; "" where none does."""
-    ours = [a.partition("=")[0] for a in arguments if a.partition("=")[0] in _OPTIONS]
-    text = texts.read(Path(file)) if ours else ""
+    ours = [a.partition("=")[0] for a in arguments if a.partition("=")[0] in OPTIONS]
+    text = texts.read(Path(file)) if ours and Path(file).is_file() else ""
     lost = next((option for option in ours if option not in text), None)
     return f"{lost} stands behind {file}, so it is that program's argument; ours stand before it" if lost else ""
-
-
-def why_not(file: str) -> str:
-    """Why a file can't be followed, as a sentence; "" when it can."""
-    path = Path(file)
-    if is_notebook(file):
-        return why_no_notebook(file)
-    if not texts.is_file(path) and not path.exists():
-        return f"no such file: {file}"
-    if path.is_dir():
-        return f"{file} is a folder; name the file that would be run"
-    try:
-        why = why_no_python(file)
-    except OSError as error:
-        return f"{file} can't be read: {error.strerror}"
-    if why is None:
-        return ""
-    return f"{file}:{why.line}: {why.reason}" if why.line else f"{file} is no Python: {why.reason}"
-
-
-def _lines(found: Told, took: str, files: int) -> Iterator[str]:
-    for finding in (*found.errors, *found.warnings, *found.remarks):
-        yield from finding.lines()
-    yield from map(str, found.notes)
-    if found.errors or found.warnings:
-        for path, contents in found.data:
-            yield f"{path}: note: was read as {contents}"
-    yield from map(_fault, found.faults)
-    yield _summary(found, took, files)
-
-
-_MOST_NAMED: Final = 3  # of what wasn't followed
-
-
-def _took(seconds: float, *, is_kept: bool) -> str:
-    return f"{'from the cache' if is_kept else 'followed'} in {seconds * 1e3:.0f} ms"
-
-
-def _summary(found: Told, took: str, files: int) -> str:
-    count = len(found.errors)
-    if not found.complete and not found.faults:
-        took += ", up to the limit of steps; the rest isn't known"
-    where = f" in {files} files" if files > 1 else ""
-    said = (
-        f"Found {count} error{'' if count == 1 else 's'}{where}" if count else f"No error found{where}{_proved(found)}"
-    )
-    ended = f"followed to {found.ended}\n" if found.ended else ""
-    return f"{ended}{said} ({took})"
-
-
-def _proved(found: Told) -> str:
-    """The evidence behind a run without findings: how much is known, and which code wasn't followed."""
-    known, lines = found.coverage
-    parts = [f"{known} of {lines} tensor lines known"] if lines else []
-    if found.not_followed:
-        named = [f"{name} (line {line})" for _, line, name in found.not_followed[:_MOST_NAMED]]
-        more = len(found.not_followed) - _MOST_NAMED
-        parts.append(f"not followed: {', '.join(named)}{f' and {more} more' if more > 0 else ''}")
-    return f": {'; '.join(parts)}" if parts else ""
-
-
-def _fault(fault: str) -> str:
-    place, _, what = fault.partition(": ")
-    return f"{place}: note: simpletorch couldn't follow this line, by a mistake of its own; please report it: {what}"
-
-
-def _outcome(found: Told, seconds: float, took: str, files: int) -> Outcome:
-    findings = (*found.errors, *found.warnings, *found.remarks)
-    notes = tuple(Diagnostic(n.path, n.line, None, None, None, "note", n.message, None) for n in found.notes)
-    return Outcome(
-        "follow",
-        1 if found.errors else 0,
-        (*notes, *(d for finding in findings for d in diagnostics(finding))),
-        summary=_summary(found, took, files),
-        document=_document(found, seconds),
-    )
-
-
-def _document(found: Told, seconds: float) -> dict[str, Any]:
-    return {
-        "diagnostics": [diagnostic(error) for error in (*found.errors, *found.warnings, *found.remarks)],
-        "notes": [{"file": n.path, "line": n.line, "message": n.message} for n in found.notes],
-        "complete": found.complete and not found.ended and not found.faults,
-        "ended": found.ended or None,
-        "faults": list(found.faults),
-        "coverage": {"known": found.coverage[0], "lines": found.coverage[1]},
-        "not_followed": [{"file": path, "line": line, "name": name} for path, line, name in found.not_followed],
-        "data": [{"file": path, "contents": contents} for path, contents in found.data],
-        "seconds": round(seconds, 3),
-    }
-
-
-def diagnostic(error: Finding) -> dict[str, Any]:
-    """A finding as ``simpletorch check --json`` has its diagnostics, with the hint and the way there."""
-    found = {
-        "file": error.path,
-        "line": error.line,
-        "column": error.column,
-        "end_line": error.end_line,
-        "end_column": error.end_column,
-        "severity": error.severity,
-        "message": error.message,
-        "code": error.code,
-        "hint": error.hint,
-        "trace": [
-            with_cell({"file": c.path, "line": c.line, "function": c.function, "tensors": dict(c.tensors)})
-            for c in error.trace
-        ],
-    }
-    return with_cell(found)
 
 
 def _reasons(file: str, line: int, found: Told) -> Iterator[str]:

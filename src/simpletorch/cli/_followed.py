@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 from simpletorch._programs import followed_as
 from simpletorch.cli._checking.files import Listed
+from simpletorch.cli._following.many import answers
+from simpletorch.cli._following.programs import Asked, Program, slim
+from simpletorch.cli._following.progress import Progress
+from simpletorch.cli._narrowing.narrowing import Narrowing
 from simpletorch.cli._run import Diagnostic, Report, count
 from simpletorch.follow import Finding
-from simpletorch.follow.cache.kept import Question
 from simpletorch.follow.cache.told import Told
 from simpletorch.follow.sources.ignored import is_ignored_by_others
-from simpletorch.notebook.document import file_of, follow_document, is_notebook
+from simpletorch.notebook.document import file_of
 from simpletorch.rules.core.codes import Severity
 
 __all__ = ["diagnostics", "find", "is_for_mypy", "merged", "note"]
@@ -26,6 +30,7 @@ _HANDED: Final = re.compile(r"^Incompatible (return value type|types in assignme
 """How mypy says that a tensor isn't what an annotation promises: torch raises behind that, not there."""
 _OF_PYTHON: Final = {"call-arg": "tensor-class", "attr-defined": "tensor-class"}
 """mypy's codes of what following finds, too, with the code that it has there."""
+_NEW: Final = re.compile(r"Found .* in \d+ files?")
 _CHECKED: Final = re.compile(r"(?:checked|found in) (\d+ source files?)")
 
 
@@ -35,26 +40,35 @@ def find(
     data: bool | Sequence[Path] = True,
     *,
     uses_cache: bool = True,
-) -> Iterator[Finding]:
+    jobs: int | None = None,
+    quiet: bool = False,
+) -> Iterator[Told]:
     """Follow each file for errors and warnings; a mistake in a module that several import is found once.
 
     A file that is named is followed as a program; of a folder's those that are one, and what libraries annotate.
     """
     seen: set[tuple[str, int, str]] = set()
+
+    def is_new(found: Finding) -> bool:
+        place = str(Path(found.path).resolve()), found.line, found.code
+        is_first = place not in seen
+        seen.add(place)
+        return is_first
+
     options: dict[str, Any] = {"steps": _STEPS, "seconds": _SECONDS, "severities": severities, "data": data}
-    for file in files.followed:
-        kind = "program" if file in files.named else followed_as(file)
-        if kind is None:
-            continue
-        if is_notebook(file):
-            followed = Told.of(follow_document(file, **options))
-        else:
-            followed = Question(file, kind=kind, uses_cache=uses_cache, keeps_cut=True, **options).told()
-        for found in (*followed.errors, *followed.warnings):
-            place = str(Path(found.path).resolve()), found.line, found.code
-            if place not in seen:
-                seen.add(place)
-                yield found
+    asked = Asked(uses_cache=uses_cache, keeps_cut=True, options=options)
+    programs = [Program(file, file in files.named) for file in files.followed]
+    with (
+        Progress(len(programs), quiet=quiet) as progress,
+        closing(answers(programs, asked, jobs, keeps_passed=True)) as coming,
+    ):
+        for done, (program, answer) in enumerate(zip(programs, coming, strict=True), 1):
+            progress.at(done, f"following {program.file}")
+            told = answer.told
+            if told is not None:
+                progress.clear()
+                errors, warnings = (tuple(filter(is_new, found)) for found in (told.errors, told.warnings))
+                yield replace(slim(told, keeps_passed=True), errors=errors, warnings=warnings)
 
 
 def diagnostics(error: Finding) -> tuple[Diagnostic, ...]:
@@ -76,15 +90,26 @@ def is_for_mypy(found: Finding) -> bool:
     return found.severity == "error" and is_ignored_by_others(found) and followed_as(found.path) is not None
 
 
-def merged(report: Report, found: Sequence[Finding]) -> Report:
+def merged(report: Report, found: Sequence[Finding], narrowing: Narrowing | None = None) -> Report:
     """mypy's report without the errors that are found already, and with the warnings that it doesn't make errors of.
 
     Its last line and the exit code count both.
+
+    Args:
+        report: mypy's.
+        found: all findings.
+        narrowing: which of mypy's errors are shown; of ``found`` it says so in `Narrowing.showed`.
     """
     errors = [f for f in found if f.severity == "error"]
     rest = tuple(_others(report.diagnostics, errors))
     said = [d for d in rest if d.severity == "error"]
     warnings = [f for f in found if f.severity == "warning" and not any(_is_same(d, f) for d in said)]
+    if narrowing:
+        errors, warnings = ([f for f in part if narrowing.showed(f)] for part in (errors, warnings))
+        rest = tuple(narrowing.of(rest))
+        said = [d for d in rest if d.severity == "error"]
+        if report.exit_code == 1:
+            report = replace(report, exit_code=0, summary=_NEW.sub("Success: no new issues found", report.summary))
     report = replace(report, diagnostics=rest + tuple(d for f in warnings for d in diagnostics(f)))
     places = [d.file for d in said] + [f.path for f in errors]
     if not (places or warnings) or report.exit_code > 1:

@@ -1,4 +1,4 @@
-"""The output of a command in the formats that tools read: JSON, GitHub's annotations, SARIF."""
+"""The output of a command in the formats that tools read: JSON, GitHub's annotations, SARIF, Markdown."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final, final
+from typing import IO, Any, Final, NamedTuple, final
 from urllib.parse import quote
 
 from simpletorch._distribution import version
@@ -16,7 +16,7 @@ from simpletorch.cli._run import Diagnostic
 from simpletorch.notebook.document import file_of
 from simpletorch.rules.core.codes import CODES
 
-__all__ = ["OUTPUTS", "Outcome", "could_not", "grouped", "written"]
+__all__ = ["OUTPUTS", "Outcome", "Output", "OutputError", "could_not", "grouped", "is_for_people", "said_by", "written"]
 
 
 @final
@@ -40,11 +40,57 @@ def written(outcome: Outcome, output: str) -> str:
     return OUTPUTS[output](outcome)
 
 
-def could_not(command: str, problem: str, output: str) -> int:
+class OutputError(Exception):
+    """A file of ``--output`` can't be written; the text says which and why."""
+
+
+class Output(NamedTuple):
+    """The formats that a command line asks for."""
+
+    shown: str = "text"
+    """On standard output: "text", or one of the `OUTPUTS`."""
+    files: tuple[tuple[str, str], ...] = ()
+    """Further formats, each with its file."""
+
+    def tell(self, outcome: Outcome) -> bool:
+        """Write the files, and print the outcome unless it is to be text. Returns whether it was printed.
+
+        Raises:
+            OutputError: a file can't be written.
+        """
+        for output, file in self.files:
+            text = written(outcome, output) + "\n"
+            try:
+                with open(file, "w", encoding="utf-8") as stream:
+                    stream.write(text)
+            except OSError as error:
+                raise OutputError(f"{file} can't be written: {error.strerror}") from None
+        if self.shown in OUTPUTS:
+            print(written(outcome, self.shown))
+        return self.shown in OUTPUTS
+
+
+def is_for_people(stream: IO[str]) -> bool:
+    """Whether people read what is written: a terminal, or a stream that FORCE_COLOR says to treat as one."""
+    return stream.isatty() or bool(os.environ.get("FORCE_COLOR"))
+
+
+def said_by(words: Sequence[str] | None) -> Output:
+    """The formats that ``--output FORMAT`` and ``--output FORMAT=FILE`` ask for; the last one without a file counts."""
+    pairs = [word.partition("=") for word in words or ()]
+    shown = [name for name, _, file in pairs if not file]
+    return Output(shown[-1] if shown else "text", tuple((name, file) for name, _, file in pairs if file))
+
+
+def could_not(command: str, problem: str, output: Output | str = "text") -> int:
     """Say why a command can't do its work, to people or in the output that was asked for; returns its exit code, 2."""
-    if output in OUTPUTS:
-        print(written(Outcome(command, 2, problem=problem), output))
-    else:
+    wanted = Output(output) if isinstance(output, str) else output
+    try:
+        is_said = wanted.tell(Outcome(command, 2, problem=problem))
+    except OutputError as error:
+        is_said = False
+        problem += f"; {error}"
+    if not is_said:
         print(f"simpletorch {command}: {problem}", file=sys.stderr)
     return 2
 
@@ -175,6 +221,36 @@ def _location(diagnostic: Diagnostic) -> dict[str, Any]:
     return {"physicalLocation": {"artifactLocation": {"uri": uri}, "region": region}}
 
 
+# -- Markdown, for the summary of a job -------------------------------------------------------------------------------
+
+_MOST_ROWS: Final = 50
+
+
+def _markdown(outcome: Outcome) -> str:
+    """A heading, the summary, and a table of findings."""
+    state = {0: "no error", 1: "errors found"}.get(outcome.exit_code, "failed")
+    lines = [f"### simpletorch {outcome.command}: {state}", ""]
+    lines += [text for part in (outcome.problem, outcome.summary) if part for text in (part.replace("\n", "  \n"), "")]
+    coverage = outcome.document.get("coverage")
+    if coverage and coverage["lines"]:
+        share = coverage["known"] / coverage["lines"]
+        lines += [f"**Coverage**: {coverage['known']} of {coverage['lines']} tensor lines known ({share:.0%})", ""]
+    rows = [first for first, _ in grouped(outcome.diagnostics) if first.severity != "note"]
+    if rows:
+        lines += ["| place | finding | code |", "| --- | --- | --- |"]
+        lines += [f"| `{d.file}:{d.line}` | {_cell(d.message)} | {d.code or ''} |" for d in rows[:_MOST_ROWS]]
+        if len(rows) > _MOST_ROWS:
+            lines.append(f"| … | and {len(rows) - _MOST_ROWS} more | |")
+    return "\n".join(lines).rstrip("\n")
+
+
+def _cell(text: str) -> str:
+    """A text in a table of Markdown; what it has of HTML and of Markdown is shown as it is."""
+    for sign in "\\`*_[]<>|":
+        text = text.replace(sign, f"\\{sign}")
+    return text.replace("\n", "<br>")
+
+
 def _in_files(outcome: Outcome) -> Outcome:
     """Places in notebooks are told in the message: viewers show these files as they lie on disk, not by cells."""
     return replace(outcome, diagnostics=tuple(map(_in_file, outcome.diagnostics)))
@@ -193,5 +269,6 @@ OUTPUTS: Final[Mapping[str, Callable[[Outcome], str]]] = {
     "json": _json,
     "github": lambda outcome: _github(_in_files(outcome)),
     "sarif": lambda outcome: _sarif(_in_files(outcome)),
+    "markdown": _markdown,
 }
 """How tools read an outcome, by the name that ``--output`` takes; people read text."""

@@ -11,8 +11,10 @@ from rich.text import Text
 
 from simpletorch._distribution import page_of
 from simpletorch.cli._config import Config
+from simpletorch.cli._notebook import sources
 from simpletorch.cli._run import Diagnostic, Report
 from simpletorch.follow.sources import texts
+from simpletorch.notebook.document import file_of
 
 _COLOURS = {"error": "bold red", "warning": "bold yellow", "note": "cyan"}
 
@@ -73,8 +75,9 @@ def block(diagnostic: Diagnostic, width: int, folder: Path | None = None) -> Tex
 def _excerpt(diagnostic: Diagnostic, file: Path) -> Text:
     """The source line of a finding, and marks under the part that mypy points at."""
     try:
-        raw = texts.lines(file.read_text(encoding="utf-8"))[diagnostic.line - 1]
-    except (OSError, UnicodeDecodeError, IndexError):  # changed or gone since mypy read it
+        written = dict(sources(file_of(str(file))))[str(file)]
+        raw = texts.lines(written)[diagnostic.line - 1]
+    except (OSError, ValueError, KeyError, IndexError):  # changed or gone since it was read
         return Text()
     gutter = f"  {diagnostic.line} │ "
     out = Text(gutter, "dim").append(raw.expandtabs(4) + "\n", "not dim")

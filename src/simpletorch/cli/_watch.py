@@ -1,4 +1,4 @@
-"""``simpletorch check --watch``: checked again whenever a file changes."""
+"""``simpletorch watch`` and ``check --watch``: followed or checked again whenever a file changes."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from typing import Final
 
 from simpletorch._settings import configuration_files
 from simpletorch.cli._checking.files import listed
+from simpletorch.cli._output import could_not
 
-__all__ = ["state", "watch"]
+__all__ = ["state", "watch", "watch_shapes"]
 
 _PAUSE: Final = 0.3  # seconds between two looks: a stat of each file, which for a thousand takes 5 ms
 _CONFIGURATIONS: Final = ("mypy.ini", ".mypy.ini", "pyproject.toml", "setup.cfg")
@@ -37,6 +38,14 @@ def watch(paths: Sequence[str], words: Sequence[str]) -> int:
         subprocess.run([sys.executable, "-m", "simpletorch.cli", *words], check=False)
         print(f"{time.strftime('%H:%M:%S')} watching {len(seen)} files; Ctrl-C ends", flush=True)
     return 0
+
+
+def watch_shapes(path: str, arguments: Sequence[str]) -> int:
+    """Show a program with its shapes now and after each change of a file."""
+    if not os.path.exists(path):
+        return could_not("watch", f"no such file or folder: {path}")
+    shapes = [] if os.path.isdir(path) else ["--shapes"]
+    return watch([path], ["follow", *shapes, path, *(["--", *arguments] if arguments else [])])
 
 
 def _changes(paths: Sequence[str]) -> Iterator[State]:

@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from simpletorch.follow import Finding, Followed, follow
-from simpletorch.follow.marks.origins import Origin
 from simpletorch.follow.marks.seen import Look, Place
 from simpletorch.follow.sources import texts
 from simpletorch.follow.sources.syntax import forget, parse
@@ -32,14 +31,6 @@ _PAUSE: Final = 0.05  # seconds in which a typing user may send the next text
 _MOST_ANSWERS: Final = 100  # until all garbage is collected
 _SWITCH: Final = 0.0005  # seconds until the thread that reads cancellations runs
 _STACK: Final = 512 * 2**20  # bytes of address space: the follower's recursion is Python's
-_ORIGINS: Final = {
-    "rows": "one for each sample",
-    "reduced": "one for each sample",
-    "squeezed": "one for each sample",
-    "scale": "the numbers of {}",
-    "features": "no samples",
-    "asked": "a 1 that the program wrote",
-}
 
 
 class Worker:
@@ -105,7 +96,7 @@ class Worker:
             files=found.files,
             hints=hinted,
             looks=looks,
-            known=tuple(map(_known, known)),
+            known=tuple(Known(str(k.type), k.place, k.layout_said, k.origins_said) for k in known),
             reasons=_by_file(found.reasons, mine),
             visits=tuple(seen.visits),
             page=self._page(ask.path, found) if ask.page else None,
@@ -151,21 +142,6 @@ class Worker:
 
         with texts.instead(self.good):
             return page(path, found)
-
-
-def _known(look: Look) -> Known:
-    layout = look.layout if look.layout is None or isinstance(look.layout, str) else f"strides {_row(look.layout)}"
-    return Known(str(look.type), look.place, layout, tuple(map(_origin, look.origins or ())))
-
-
-def _row(values: Sequence[object]) -> str:
-    return f"({', '.join(map(str, values))}{',' if len(values) == 1 else ''})"
-
-
-def _origin(origin: Origin | None) -> str:
-    if origin is None:
-        return ""
-    return _ORIGINS.get(origin.kind, "from {}").format(origin.text)
 
 
 def _by_file(reasons: Mapping[tuple[str, int], Sequence[str]], files: set[str]) -> dict[str, dict[int, Sequence[str]]]:

@@ -21,7 +21,7 @@ from simpletorch.rules.core.codes import Severity
 if TYPE_CHECKING:
     from simpletorch.follow import Followed
 
-__all__ = ["Document", "file_of", "follow_document", "is_notebook", "read", "with_cell"]
+__all__ = ["Document", "file_of", "follow_document", "is_notebook", "parsed", "read", "with_cell"]
 
 _SUFFIX: Final = ".ipynb"
 _FIRST_LINE: Final = "from IPython.display import display"  # what IPython itself defines
@@ -118,9 +118,22 @@ def read(path: str | Path) -> Document:
         OSError: it can't be read.
     """
     try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
+        text = Path(path).read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} is no notebook: {error}") from None
+    return parsed(path, text)
+
+
+def parsed(path: str | Path, text: str) -> Document:
+    """The notebook that a text holds.
+
+    Raises:
+        ValueError: it is none, or no cell is Python; the message says where.
+    """
+    try:
+        content = json.loads(text)
         written = [_source(cell) for cell in _cells_of(content) if cell.get("cell_type") == "code"]
-    except (json.JSONDecodeError, UnicodeDecodeError, AttributeError, KeyError, TypeError) as error:
+    except (json.JSONDecodeError, AttributeError, KeyError, TypeError) as error:
         raise ValueError(f"{path} is no notebook: {error}") from None
     cells = [read_cell(source).text for source in written]
     refused = [(number, why_refused(cell, _AWAITS)) for number, cell in enumerate(cells, 1)]

@@ -16,6 +16,7 @@ from simpletorch.follow.interpreter import Interpreter
 from simpletorch.follow.marks import devices, layout, origins
 from simpletorch.follow.values import Choice, Class, Function, Instance, Tensor, Value
 from simpletorch.rules import TensorType
+from simpletorch.rules.core.codes import CODES
 
 if TYPE_CHECKING:
     from simpletorch.follow.scopes import Scope
@@ -47,6 +48,32 @@ class Look(NamedTuple):  # of which thousands are made: a dataclass that is froz
     def __hash__(self) -> int:  # the rest is long, and seldom alone in being another
         return hash(self[:2])
 
+    @property
+    def layout_said(self) -> str | None:
+        """The memory layout in words."""
+        known = self.layout
+        if known is None or isinstance(known, str):
+            return known
+        return f"strides ({', '.join(map(str, known))}{',' if len(known) == 1 else ''})"
+
+    @property
+    def origins_said(self) -> tuple[str, ...]:
+        """From where each dimension comes, in words; "" where that isn't known."""
+        return tuple(
+            "" if origin is None else _ORIGINS.get(origin.kind, "from {}").format(origin.text)
+            for origin in self.origins or ()
+        )
+
+
+_ORIGINS: Final = {
+    "rows": "one for each sample",
+    "reduced": "one for each sample",
+    "squeezed": "one for each sample",
+    "scale": "the numbers of {}",
+    "features": "no samples",
+    "asked": "a 1 that the program wrote",
+}
+
 
 @final
 @dataclass(slots=True)
@@ -59,6 +86,9 @@ class Visit:
     gives: str = "…"
     inner: list[Visit] = field(default_factory=list)
     times: int = 1
+    line: int = 0  # of the program that calls it; 0 if that is another file's
+    fails: bool = False  # torch raises in it
+    ends: bool = False  # surely, so that nothing behind it is reached
 
     @property
     def key(self) -> tuple[str, str, tuple[str, ...], str]:
@@ -135,6 +165,8 @@ class Watching(Interpreter):
         given = (*args, *kwargs.values()) if kwargs else args
         name = self._name(around[0], found) if around else ""
         visit = Visit(name, found.cls.name, tuple([_shown(self, v) for v in given]))
+        path, node, _ = self.place
+        visit.line = getattr(node, "lineno", 0) if path == self.program.shown else 0
         self._around.append((found, visit))
         try:
             result = Interpreter.call(self, found, args, kwargs)
@@ -143,6 +175,15 @@ class Watching(Interpreter):
         finally:
             self._around.pop()
             self._keep(visit, around[1].inner if around else self.seen.visits)
+
+    def find(self, code: str, message: str, hint: str | None = None, *, is_promise: bool = False) -> None:
+        """Write a mistake down; the modules in which it is found fail."""
+        before = len(self.findings)
+        Interpreter.find(self, code, message, hint, is_promise=is_promise)
+        if CODES[code].severity == "error" and not is_promise:
+            for _, visit in self._around:
+                visit.fails = True
+                visit.ends |= len(self.findings) > before and self.findings[-1].is_certain
 
     @contextmanager
     def silently(self) -> Iterator[list[Finding]]:
@@ -161,10 +202,11 @@ class Watching(Interpreter):
             row[-1].times += 1
             return
         alike = ("", *visit.key[1:])
-        if visit.inner:
+        if visit.inner or visit.fails:
             self._followed[alike] = visit
         elif alike in self._followed:
-            visit.inner = self._followed[alike].inner
+            before = self._followed[alike]
+            visit.inner, visit.fails, visit.ends = before.inner, before.fails, before.ends
         self._visits += 1
         row.append(visit)
 
