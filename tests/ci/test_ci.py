@@ -17,7 +17,7 @@ from simpletorch.cli import main
 from tests import neighbours, warm
 from tests.sources import imported
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 SCRIPTS = sorted((ROOT / ".ci").iterdir())

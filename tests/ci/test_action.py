@@ -12,7 +12,7 @@ import pytest
 
 yaml = pytest.importorskip("yaml")
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "action.yml").read_text(encoding="utf-8")
 ACTION = yaml.safe_load(TEXT)
 STEPS = {step["name"]: step for step in ACTION["runs"]["steps"]}
@@ -86,8 +86,8 @@ def test_findings_are_annotations_a_file_and_a_summary(folder):
     done = run("Find mistakes", folder, command="follow")
     assert done.returncode == 1, done.stderr
     assert done.stdout.startswith("::error file=net.py,line=3,")
-    assert (folder / "output").read_text() == "exit-code=1\nsarif=./simpletorch.sarif\n"
-    (sarif,) = json.loads((folder / "simpletorch.sarif").read_text())["runs"]
+    assert (folder / "output").read_text() == "exit-code=1\nsarif=./findings.sarif\n"
+    (sarif,) = json.loads((folder / "findings.sarif").read_text())["runs"]
     assert [result["ruleId"] for result in sarif["results"]] == ["tensor-shape"]
     summary = (folder / "summary").read_text()
     assert "### simpletorch follow: errors found" in summary
@@ -111,7 +111,7 @@ def test_inputs_are_words_and_never_commands(folder):
     assert done.returncode == 2
     assert "::error title=simpletorch follow::" in done.stdout
     assert not list(folder.rglob("evil"))
-    assert (folder / "output").read_text() == "exit-code=2\nsarif=a b/simpletorch.sarif\n"
+    assert (folder / "output").read_text() == "exit-code=2\nsarif=a b/findings.sarif\n"
     assert "failed" in (folder / "summary").read_text()
 
 
