@@ -1,7 +1,7 @@
 """SAC: an agent with continuous actions swings a pendulum up (gymnasium's Pendulum), and is rewarded for chance.
 
-The policy gives a normal distribution, squashed into the torque's range by tanh. Two critics judge state and action, and
-the lower judgement counts. The policy also wants entropy, whose weight is learned, too. B is the batch.
+The policy gives a normal distribution, squashed into the torque's range by tanh. Two critics judge state and action,
+and the lower judgement counts. The policy also wants entropy, whose weight is learned, too. B is the batch.
 
 Haarnoja et al., Soft Actor-Critic Algorithms and Applications, 2018. Run: pip install gymnasium
 """

@@ -34,6 +34,7 @@ PROMISES: dict[str, Callable[[Result], bool]] = {
     "modules": lambda found: found["accuracy"] > 0.8 and found["difference"] == 0 and found["seen"] == 3 * 1437,
     "ppo": lambda found: found["last"] > 80 > found["first"],
     "pruning": lambda found: found["left"] < 0.07 and found["slowly"] > 0.75 > found["at once"],
+    "sac": lambda found: found["last"] > -500 > found["first"] and found["weight"] < 0.5,
     "super_resolution": lambda found: found["learned"] > found["bicubic"] - 0.1 > 30,
     "tensors": lambda found: found["pixels"] > 0.95 and found["12 directions"] > 0.9,
     "text_classification": lambda found: found["last"] < found["first"] and found["accuracy"] > 0.6,
@@ -42,7 +43,7 @@ PROMISES: dict[str, Callable[[Result], bool]] = {
     "vae": lambda found: found["last"] < found["first"] - 4 and found["test"] < found["first"],
     "xor": lambda found: found["last"] < 0.01 < found["first"],
 }
-SLOW = {"ddp"}  # two processes that load torch
+MARKS = {"ddp": pytest.mark.slow, "sac": pytest.mark.thorough}  # two processes that load torch; 20 seconds
 END = """
 
 if __name__ == "__main__":
@@ -67,7 +68,7 @@ def test_each_script_promises_something():
     assert SCRIPTS.keys() == PROMISES.keys()
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow) if n in SLOW else n for n in SCRIPTS])
+@pytest.mark.parametrize("name", [pytest.param(n, marks=MARKS[n]) if n in MARKS else n for n in SCRIPTS])
 def test_a_quick_run_keeps_what_the_script_promises(name, tmp_path):
     script = importlib.import_module(f"examples.gallery.{name}")
     found = script.main(quick=True, picture=tmp_path / "picture.png")

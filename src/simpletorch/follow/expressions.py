@@ -610,7 +610,9 @@ def _comprehension(
     return made
 
 
-def _of_unknown_length(run: Interpreter, node: ast.ListComp | ast.GeneratorExp, item: Value, source: Value) -> List:
+def _of_unknown_length(
+    run: Interpreter, node: ast.ListComp | ast.GeneratorExp | ast.SetComp, item: Value, source: Value
+) -> List:
     """What a comprehension gives: it is as long as what it goes through."""
     if len(node.generators) > 1 or node.generators[0].ifs:
         return List(None, item)
