@@ -42,13 +42,14 @@ from simpletorch.follow.values import (
     is_tuple,
 )
 from simpletorch.rules import Device, TensorType
+from simpletorch.rules.core.attributes import is_of_tensors
 from simpletorch.rules.core.dtype import DType
 from simpletorch.shapes import UNKNOWN, Shape
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["attributes_of", "delete", "find", "get", "is_there", "put", "read"]
+__all__ = ["attributes_of", "delete", "find", "get", "has_dict", "is_there", "put", "read"]
 
 _TENSOR_PROPERTIES: Final = frozenset({"T", "mT", "H", "mH", "real", "imag", "itemsize", "nbytes"})
 _FLAGS: Final = frozenset((
@@ -120,6 +121,8 @@ def find(run: Interpreter, value: Value, name: str) -> Value:
         methods = _OF_UNKNOWN.get(value.type)
         method = None if methods is None else methods(value, name)
         return run.derived(f".{name}", value, None, type=None) if method is None else method
+    if name == "__doc__" and not isinstance(value, Instance | Class | Function | Namespace | Method):
+        return run.unknown("the documentation of a value")
     reader = _READERS.get(type(value), _of_plain)
     found = reader(run, value, name)
     if found is MISSING and name in _OF_ALL and not _is_without(run, value, name):
@@ -178,7 +181,12 @@ def _of_tensor(run: Interpreter, value: Tensor, name: str) -> Value:
         return run.derived(f".{name}", value, None, None)
     if name in ("grad_fn", "_version", "layout", "names"):
         return run.unknown(f".{name} of a tensor")
-    return MISSING if modules.is_without(run, value, name) else BoundNative(name, value)
+    if name == "__class__":
+        return _class_of(run, value)
+    if modules.is_without(run, value, name):
+        return MISSING
+    is_there = is_of_tensors(name) or name in METHODS.get(Tensor, {})
+    return BoundNative(name, value) if is_there else run.derived(f".{name}", value, None, None)
 
 
 def shape_of(run: Interpreter, value: Tensor) -> Value:
@@ -287,7 +295,7 @@ def _plainly(run: Interpreter, value: Instance, name: str) -> Value:
     if name == "__class__":
         return value.cls
     if name == "__dict__" and descriptors.slots(value.cls) is None:
-        return attributes_of(run, value)
+        return attributes_of(run, value) if has_dict(run, value) else run.unknown("the attributes of an object")
     held = behind(value)
     if held is not value:
         if value.state.get("mirrored") and name in held.cells:
@@ -329,7 +337,7 @@ def _plainly(run: Interpreter, value: Instance, name: str) -> Value:
 
 
 def _computed(run: Interpreter, found: Value, value: Instance, owner: Class, name: str) -> Value:
-    """What an object's class has under a name; where that says that there is none, ``__getattr__`` is asked."""
+    """The attribute of an object's class; where that says that there is none, ``__getattr__`` is asked."""
     hook = value.cls.find("__getattr__")
     if hook is None or not isinstance(hook[0], Function):
         return bind(run, found, value, owner)
@@ -364,6 +372,15 @@ def _is_without(run: Interpreter, value: Value, name: str) -> bool:
     if isinstance(value, Instance):
         return name in ("__dict__", "__weakref__") and descriptors.slots(value.cls) is not None
     return kinds.has_attribute(value, name) is False
+
+
+def has_dict(run: Interpreter, value: Instance) -> bool:
+    """Whether an object's dict has its attributes, as far as they are known: those of exceptions have others."""
+    cls = value.cls
+    if "tuple" in cls.metadata or cls.is_a("builtins.BaseException"):
+        return False
+    known = all(c.module in ("", "builtins", run.program.main) for c in cls.mro) or modules.knows_all(run, cls)
+    return known or bool(cls.metadata.get("exact")) or cls.is_a(modules.MODULE)
 
 
 def attributes_of(run: Interpreter, value: Instance) -> Dict:
@@ -619,10 +636,24 @@ def _of_fields(run: Interpreter, value: Fields, name: str) -> Value:
     return MISSING if kinds.has_attribute(value, name) is False else BoundNative(name, value)
 
 
+def _class_of(run: Interpreter, value: Value) -> Value:
+    """``type(value)`` of a value of Python's, a tensor or an array."""
+    if isinstance(value, Tensor):
+        if value.array and value.type.shape.rank in (0, None):  # it may be a number
+            return run.unknown("the class of an array or a number")
+        name = "numpy.ndarray" if value.array else "torch.nn.Parameter" if value.type.is_parameter else "torch.Tensor"
+        return run.program.library_class(name)
+    if isinstance(value, Sizes):
+        return run.program.library_class("torch.Size")
+    if isinstance(value, Dict) and value.kind in ("OrderedDict", "defaultdict", "Counter"):
+        return run.program.library(run, f"collections.{value.kind}")
+    kind = "str" if isinstance(value, str) else "tuple" if is_tuple(value) else type(value).__name__.lower()
+    return run.program.builtin(run, kind)
+
+
 def _of_plain(run: Interpreter, value: Value, name: str) -> Value:
     if name == "__class__":
-        kind = "str" if isinstance(value, str) else "tuple" if is_tuple(value) else type(value).__name__.lower()
-        return run.program.builtin(run, kind)
+        return _class_of(run, value)
     if name == "__name__":
         return run.unknown("a name", "str")
     if isinstance(value, slice) and name in ("start", "stop", "step"):

@@ -414,12 +414,24 @@ def managed(run: Interpreter, manager: Value, inside: Callable[[Value], Done], *
 
 
 def _unsure(run: Interpreter, inside: Callable[[Value], Done], value: Value) -> Done:
-    """A body in a manager of which nothing is known: it may be one that switches gradients off."""
+    """A body in an unknown manager, which may switch gradients off, and drop what the body raises."""
+    guard = Guard(lambda error: True, run.heap.depth, passes_on=True)
     run.unsure_modes += 1
     try:
-        return inside(value)
+        ways = guards.guarded(run, guard, lambda: inside(value))
     finally:
         run.unsure_modes -= 1
+    return branches.go_on(run, ways, lambda way: _maybe_dropped(run, way.done), _WAYS)
+
+
+_WAYS: Final = ("normal", "return", "break", "continue", "raise")
+
+
+def _maybe_dropped(run: Interpreter, done: Done) -> Done:
+    if not isinstance(done, Raise):
+        return done
+    dropped = run.unknown("whether a context manager drops an exception", "bool")
+    return branches.choose(run, dropped, lambda: None, lambda: done)
 
 
 def _left(run: Interpreter, manager: Instance, leave: Value, body: Callable[[], Done]) -> Done:
@@ -431,8 +443,7 @@ def _left(run: Interpreter, manager: Instance, leave: Value, body: Callable[[], 
         ways = guards.guarded(run, guard, body)
     finally:
         run.tries -= drops
-    kinds = ("normal", "return", "break", "continue", "raise")
-    return branches.go_on(run, ways, lambda way: _call_exit(run, manager, leave, way.done), kinds)
+    return branches.go_on(run, ways, lambda way: _call_exit(run, manager, leave, way.done), _WAYS)
 
 
 def _call_exit(run: Interpreter, manager: Instance, leave: Value, raised: Done) -> Done:

@@ -222,7 +222,7 @@ def _of_class(run: Interpreter, owner: Value, index: Value) -> Value:
             inner = found[0].function if isinstance(found[0], StaticMethod) else found[0]
             return run.call(inner, (owner, index))
         real = vars(builtins).get(owner.name) if owner.module == "builtins" else None
-        if isinstance(real, type) and not hasattr(real, "__class_getitem__"):
+        if isinstance(real, type) and real is not type and not hasattr(real, "__class_getitem__"):
             raise kinds.error("TypeError")
         if kinds.is_plain(run, owner) and not owner.metadata.get("parameters"):
             guards.may_raise(run, guards.LOOKUP)

@@ -192,7 +192,7 @@ def check(run: Interpreter, value: Value) -> Value:
         Raised: that can't be done.
     """
     value = run.resolve(value)
-    if isinstance(value, Function) or (isinstance(value, Tensor) and value.type.shape.rank == 0 and not value.array):
+    if isinstance(value, Function) or (isinstance(value, Tensor) and value.type.shape.rank == 0):
         raise kinds.error("TypeError")
     if isinstance(value, Class) and "members" not in value.metadata and kinds.is_plain(run, value):
         raise kinds.error("TypeError")

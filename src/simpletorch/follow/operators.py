@@ -213,6 +213,12 @@ def _may_pass(answer: Value) -> bool:
     return answer is NotImplemented
 
 
+def _compares(value: Value) -> bool:
+    """Whether Python's own class of an object says when two are equal."""
+    reals = map(kinds.real, value.cls.mro) if isinstance(value, Instance) else ()
+    return any(real is not None and real.__eq__ is not object.__eq__ for real in reals)
+
+
 def _of_plain_objects(run: Interpreter, name: str, left: Value, right: Value) -> Value:
     """An operator that no class of the program's answers."""
     if name in ("__eq__", "__ne__"):
@@ -226,6 +232,8 @@ def _of_plain_objects(run: Interpreter, name: str, left: Value, right: Value) ->
             return run.derived("==" if name == "__eq__" else "!=", left, right)
         if left is not right and (behind(left) is not left or behind(right) is not right):
             return binary(run, name, behind(left), behind(right))
+        if left is not right and (_compares(left) or _compares(right)):
+            return run.derived("==" if name == "__eq__" else "!=", left, right)
         return (left is right) is (name == "__eq__")
     one, other = _held(left), _held(right)
     if name == "__mul__":
@@ -301,7 +309,7 @@ def _of_fields(run: Interpreter, name: str, left: Instance, right: Value) -> Val
 
 
 def _may_refuse(run: Interpreter, name: str, left: Value, right: Value) -> None:
-    """An operator of which an operand isn't known may raise; one of numbers only where it divides."""
+    """An operator may raise where an operand isn't known; one of numbers only where it divides."""
     if not all(branches.type_name(v) in ("int", "float", "bool") for v in (left, right)):
         if name not in ("__eq__", "__ne__"):
             guards.may_raise(run, guards.ANY)
@@ -942,6 +950,8 @@ def _is_one(run: Interpreter, value: Value, cls: Value) -> bool | None:
         return None
     if isinstance(value, Instance) and is_subclass(value.cls, cls):
         return True
+    if metaclasses.may_claim(cls):
+        return None
     if cls.is_a("typing.Protocol"):
         return abstract.has_members(run, value, cls)
     if (asked := abstract.asked_class(cls)) is not None:

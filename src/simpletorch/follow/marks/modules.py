@@ -619,7 +619,7 @@ def knows_all(run: Interpreter, cls: Class) -> bool:
 def is_followed(run: Interpreter, cls: Class) -> bool:
     """Whether a class and its bases are the program's, or followed in their source, or known bases.
 
-    What else sets an attribute of a library's class isn't looked for: this answers ``hasattr`` in the library itself.
+    Other code that sets the attribute isn't looked for: this answers ``hasattr`` in the library itself.
     """
     if run.path not in run.program.packages.files:
         return False

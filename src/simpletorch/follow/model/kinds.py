@@ -176,7 +176,7 @@ def check_arguments(cls: Class, args: tuple[Value, ...], kwargs: Mapping[str, Va
 
 
 def collection_of(cls: Class) -> Value:
-    """What an object of a subclass of Python's collections holds, None for other classes."""
+    """The collection behind an object of a subclass of Python's; None for other classes."""
     for name, kind in (
         ("builtins.dict", Dict),
         ("collections.OrderedDict", Dict),

@@ -10,8 +10,9 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from simpletorch.follow import guards
+from simpletorch.follow.model import metaclasses
 from simpletorch.follow.sources.syntax import walk
-from simpletorch.follow.values import MISSING, Choice, Dict, Iterator, List, Set, Tensor, Unknown
+from simpletorch.follow.values import MISSING, Choice, Class, Dict, Iterator, List, Set, Tensor, Unknown
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -46,6 +47,9 @@ def happens(run: Interpreter, node: ast.AST, scope: Scope, reason: str) -> Unkno
             continue
         if (name := _given(inner)) is not None:
             run.heap.write(scope.holder(name), name, run.unknown(reason))
+    for value in held:
+        if isinstance(value, Class) and value.metadata.get(metaclasses.ABC):
+            value.metadata[metaclasses.REGISTERS] = True
     found = run.call_in_the_dark(run.unknown(reason), [v for v in held if v is not MISSING], {})
     assert isinstance(found, Unknown)
     return found

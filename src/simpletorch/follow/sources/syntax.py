@@ -143,7 +143,7 @@ def loop_around(body: ast.AST, inner: ast.AST, *kinds: type[L]) -> L | None:
 
 
 def own_nodes(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> Iterable[ast.AST]:
-    """What a function's body is made of, without what the functions and classes in it are made of."""
+    """The nodes of a function's body, without those of the functions and classes in it."""
     todo: list[ast.AST] = list(node.body) if isinstance(node.body, list) else [node.body]
     while todo:
         at = todo.pop()

@@ -217,14 +217,7 @@ def _make_range(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: d
 
 def _make_type(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     if len(args) == 1:
-        return run.each(
-            args[0],
-            lambda v: (
-                run.attribute(v, "__class__")
-                if not isinstance(v, Tensor)
-                else run.program.library_class("torch.Tensor")
-            ),
-        )
+        return run.each(args[0], lambda v: run.attribute(v, "__class__"))
     if len(args) == 3 and any(
         kinds.is_of_python(run.resolve(a)) and not isinstance(run.resolve(a), kind)
         for a, kind in zip(args, (str, tuple, Dict), strict=True)
@@ -539,6 +532,8 @@ def _vars(run: Interpreter, owner: Value = None, /) -> Value:
             raise kinds.error("TypeError")
         if owner.cls.native is not None or owner.cls.metadata.get("tuple") or not kinds.is_plain(run, owner.cls):
             guards.may_raise(run, guards.ANY)
+        if not attributes.has_dict(run, owner):
+            return run.unknown("the attributes of an object")
         return attributes.attributes_of(run, owner)
     if isinstance(owner, Namespace):
         return attributes.get(run, owner, "__dict__")

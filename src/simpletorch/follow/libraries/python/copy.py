@@ -32,7 +32,8 @@ def _copy(run: Interpreter, x: Value) -> Value:
         own = value.cls.find("__copy__") if isinstance(value, Instance) else None
         if own is not None:
             return run.call(Method(own[0], value), ())
-        return twin_of(value)
+        is_member = isinstance(value, Instance) and value.cls.metadata.get("members") is not None
+        return value if is_member else twin_of(value)  # of an enumeration there is one
 
     return run.each(x, one)
 
