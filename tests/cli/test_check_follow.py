@@ -49,6 +49,11 @@ def project(folder, monkeypatch):
 
 
 @pytest.mark.slow
+def found_in(paths):
+    """The errors and warnings in all that paths stand for."""
+    return [finding for told in find(listed(paths)) for finding in (*told.errors, *told.warnings)]
+
+
 def test_each_mistake_is_said_once_and_those_of_programs_first(project, capsys):
     assert main(["check", "--json", "."]) == 1
     document = json.loads(capsys.readouterr().out)
@@ -78,13 +83,13 @@ def test_of_a_folder_programs_are_followed_and_what_a_library_annotates(project)
     (package / "run.py").write_text(f"{wrong}\n\nif __name__ == '__main__':\n    f()\n")
     annotated = wrong.replace("def f()", "def f(x: Float32[Tensor, '2 5'])").replace("torch.zeros(2, 5)", "x")
     (package / "typed.py").write_text(f"from jaxtyping import Float32\n{annotated}")
-    assert [f.path for f in find(listed(["package"]))] == ["package/run.py", "package/typed.py"]
-    assert [f.path for f in find(listed(["package/plain.py"]))] == ["package/plain.py"], "a file that is named"
+    assert [f.path for f in found_in(["package"])] == ["package/run.py", "package/typed.py"]
+    assert [f.path for f in found_in(["package/plain.py"])] == ["package/plain.py"], "a file that is named"
 
 
 def test_a_mistake_in_a_module_that_two_programs_use_is_found_once(project):
     (project / "second.py").write_text(PROGRAM.replace("@ torch", "@ 0 * torch"))
-    found = [(f.path, f.line) for f in find(listed(["."]))]
+    found = [(f.path, f.line) for f in found_in(["."])]
     assert found.count(("model.py", 10)) == 1
 
 
@@ -93,7 +98,7 @@ def _said(file, line, severity="error", code="tensor-shape", message="wrong"):
 
 
 def test_of_mypys_report_only_what_is_new_is_left(project):
-    found = list(find(listed(["train.py"])))
+    found = found_in(["train.py"])
     assert sorted((f.path, f.line) for f in found) == [("model.py", 10), ("train.py", 7)]
     at_call = next(f for f in found if f.path == "model.py").message
     said = (
@@ -129,7 +134,7 @@ def test_what_an_annotation_refuses_before_torch_does_is_said_once(project):
         "import torch\n\n\ndef pooled(x):\n    return x.mean(dim=2)\n\n\n"
         "x = pooled(torch.ones(2, 19, 5))\ny = x @ torch.ones(5, 7)\nz = 0\n"
     )
-    found = list(find(listed(["train.py"])))
+    found = found_in(["train.py"])
     assert [f.line for f in found] == [9]
     wrong = 'Incompatible return value type (got "Tensor[Float32, 2, 19]", expected "Tensor[Float32, 2, 5]")'
     said = (_said("train.py", 5, message=wrong), _said("train.py", 8), _said("train.py", 10, message=wrong))
@@ -141,7 +146,7 @@ def test_layers_that_cannot_follow_each_other_are_said_once(project):
         "import torch\nfrom torch import nn\n\nnet = nn.Sequential(nn.Linear(5, 7), nn.Linear(11, 3))\n"
         "net(torch.ones(2, 5))\nother = nn.Sequential(nn.Linear(5, 7), nn.Linear(11, 3))\n"
     )
-    found = list(find(listed(["train.py"])))
+    found = found_in(["train.py"])
     assert [f.line for f in found] == [5]
     wrong = f"Sequential: layer 1 doesn't fit layer 0, Linear(5, 7): {found[0].message.replace('2, 7', '?, 7')}"
     said = (_said("train.py", 4, message=wrong), _said("train.py", 4, "note"), _said("train.py", 6, message=wrong))
@@ -150,7 +155,7 @@ def test_layers_that_cannot_follow_each_other_are_said_once(project):
 
 def test_what_following_finds_decides_the_exit_code(project):
     report = Report(0, (), (), "Success: no issues found in 2 source files", 0.1)
-    left = merged(report, list(find(listed(["train.py"]))))
+    left = merged(report, found_in(["train.py"]))
     assert (left.exit_code, left.summary) == (1, "Found 2 errors in 2 files (checked 2 source files)")
     assert merged(report, []) == report
 

@@ -23,7 +23,11 @@ from tests.pages import BLOCK, program
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-PAGES = {path.relative_to(ROOT / "docs").as_posix(): path.read_text() for path in (ROOT / "docs").rglob("*.md")}
+PAGES = {
+    path.relative_to(ROOT / "docs").as_posix(): path.read_text()
+    for path in (ROOT / "docs").rglob("*.md")
+    if path.parent.name != "cookbook"  # plain torch as people write it, of which torch's own annotations refuse some
+}
 NEEDED = sorted({name for path in (ROOT / "examples").rglob("*.py") for name in neighbours.imported(path)})
 """The packages that an example imports and that may not be installed: nobody knows what comes of them then."""
 

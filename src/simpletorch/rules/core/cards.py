@@ -1,4 +1,4 @@
-"""What torch's operations do beside their shapes: to memory, to numbers, to gradients, and whether they draw numbers.
+"""Effects of torch's operations beside shapes: on memory, numbers and gradients, and whether they draw numbers.
 
 A card stands beside its rule: ``@rule("torch.transpose", …, card=Card(VIEW, MOVED))``. A rule without one has the card
 of most operations, new memory and other numbers. `tests/rules/test_cards.py` asks torch both ways: each card, and each
@@ -77,7 +77,7 @@ class Gradient(Enum):
 
 
 class Saves(Enum):
-    """What is kept for the backward, always: without it torch refuses a second one, or one behind a change of it."""
+    """The tensors that are kept for backward: torch refuses a second backward without them, or behind their change."""
 
     SOMETHING = "something"
     RESULT = "the result"
@@ -118,7 +118,7 @@ DROPS: Final = Random.DROPS
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """What an operation does beside the shape and dtype of its result."""
+    """The effects of an operation, beside the shape and dtype of its result."""
 
     memory: Memory = NEW
     numbers: Numbers = OTHER
