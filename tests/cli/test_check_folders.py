@@ -186,6 +186,7 @@ def test_a_folder_without_python_is_one_sentence(folder, capsys):
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_a_daemon_says_the_same_of_such_folders(folder, capsys):
     write(folder, one__misc=WRONG, two__misc=WRONG, three__part=NO_INT)
     try:

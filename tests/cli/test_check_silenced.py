@@ -68,6 +68,7 @@ def test_ours_of_another_expression_stays(folder, capsys):
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.usefixtures("_followed")
 def test_the_daemon_says_the_same(folder, capsys):
     try:

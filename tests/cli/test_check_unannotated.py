@@ -132,6 +132,7 @@ def test_a_wrong_call_is_said_once(folder, capsys, monkeypatch):
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_a_daemon_hides_the_same(folder, capsys):
     try:
         for _ in range(2):

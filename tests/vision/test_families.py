@@ -141,6 +141,7 @@ def test_compiled_without_a_graph_break_and_exported(name):
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_a_swin_is_exported_for_images_of_any_size():
     torch.manual_seed(0)
     model = SwinTransformer(4, 24, (2, 2), (2, 4), 7, 10).eval()
