@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 from typing import Final
 
@@ -47,4 +46,6 @@ def installing(extra: str) -> str:
 
 def torch_available() -> bool:
     """Whether torch is installed. Without it, this is False and other names raise `ModuleNotFoundError`."""
-    return importlib.util.find_spec("torch") is not None
+    from importlib.util import find_spec
+
+    return find_spec("torch") is not None

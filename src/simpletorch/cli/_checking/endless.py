@@ -109,16 +109,14 @@ class _Folding:
         nodes = list(ast.walk(tree))
         finals = [n for n in nodes if isinstance(n, ast.AnnAssign) and "Final" in ast.unparse(n.annotation)]
         for node in finals:
-            self._below(node.value)
+            self._fold_all(ast.walk(node.value) if node.value is not None else ())
             found = self.values.get(id(node.value))
             if isinstance(node.target, ast.Name) and found is not None:
                 self.names[node.target.id] = found
-        for node in reversed(nodes):  # what is inside comes first
-            if isinstance(node, ast.expr):
-                self._fold(node)
+        self._fold_all(nodes)
 
-    def _below(self, top: ast.expr | None) -> None:
-        for node in reversed(list(ast.walk(top))) if top is not None else ():
+    def _fold_all(self, nodes: Iterable[ast.AST]) -> None:
+        for node in reversed(list(nodes)):  # what is inside comes first
             if isinstance(node, ast.expr):
                 self._fold(node)
 

@@ -470,7 +470,7 @@ _ADD_NOTHING: Final = frozenset((
 
 def array_lacks(value: Tensor, name: str) -> bool:
     """Whether an array has no attribute of this name, which tensors have or which is misspelt."""
-    if name.startswith("_") or name in _OF_ARRAYS | _OF_COLUMNS:
+    if name.startswith("_") or name in _OF_ARRAYS or name in _OF_COLUMNS:
         return False
     return is_of_tensors(name) or (is_of_torchs_own(value) and _meant_of_arrays(name) is not None)
 

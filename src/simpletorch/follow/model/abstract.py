@@ -12,10 +12,11 @@ import os
 import types
 import typing
 from collections.abc import Iterable
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow.marks import modules
-from simpletorch.follow.model import descriptors, kinds
+from simpletorch.follow.model import kinds
 from simpletorch.follow.values import (
     BoundNative,
     Class,
@@ -81,7 +82,7 @@ def is_of(run: Interpreter, value: Value, asked: type) -> bool | None:
     if isinstance(value, Tensor):
         if value.array and value.type.shape.rank in (0, None):  # it may be a number
             return None
-        return issubclass(_like(_OF_ARRAYS, "__hash__") if value.array else _of_tensors(), asked)
+        return issubclass(_of_arrays() if value.array else _of_tensors(), asked)
     if isinstance(value, Class):
         return True if isinstance(_Plain, asked) else None
     if not isinstance(value, Instance):
@@ -99,11 +100,8 @@ def is_of(run: Interpreter, value: Value, asked: type) -> bool | None:
         known = issubclass(_like(methods, *without, bases=bases), asked)
     except TypeError:  # bases that don't go together: Python says so where the class is made
         return None
-    return known if known or (kinds.is_plain(run, cls) and not _is_open(value)) else None
-
-
-def _is_open(value: Instance) -> bool:
-    return "members" in value.cls.metadata or "tuple" in value.cls.metadata or descriptors.META in value.cls.metadata
+    has_others = "members" in cls.metadata or "tuple" in cls.metadata or not kinds.is_plain(run, cls)
+    return None if has_others and not known else known
 
 
 def _like(methods: Iterable[str], *without: str, bases: tuple[type, ...] = ()) -> type:
@@ -111,6 +109,12 @@ def _like(methods: Iterable[str], *without: str, bases: tuple[type, ...] = ()) -
     return type("_Like", bases, {**dict.fromkeys(methods, _some), **dict.fromkeys(without)})
 
 
+@cache
+def _of_arrays() -> type:
+    return _like(_OF_ARRAYS, "__hash__")
+
+
+@cache
 def _of_tensors() -> type:
     return _like(n for n in _ASKED if n in ("__eq__", "__hash__") or is_of_tensors(n))
 
@@ -124,7 +128,7 @@ def has_members(run: Interpreter, value: Value, protocol: Class) -> bool | None:
         for c in protocol.mro
         if c.module == run.program.main
         for name in (*c.cells, *c.cells.get("__annotations__", ()))
-        if not (name.startswith("__") and name in _OF_CLASSES)
+        if name not in _OF_CLASSES
     }
     answers = {_has(run, value, n) for n in names}
     return False if False in answers else None if None in answers else True

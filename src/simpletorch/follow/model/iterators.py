@@ -268,11 +268,11 @@ def _check_keys(run: Interpreter, value: Iterator, source: View) -> bool:
     owner = source.owner
     if owner.rest is not MISSING or any(isinstance(v, Choice) for v in owner.cells.values()):
         return False
-    if owner.kind == "OrderedDict" and len(owner.cells) != value.cells[_KEYS]:
-        return False  # behind its last key it isn't looked at
-    if len(owner.cells) != value.cells[_KEYS]:
-        raise Raised("RuntimeError", None, ("Exception", "BaseException"))
-    return True
+    if len(owner.cells) == value.cells[_KEYS]:
+        return True
+    if owner.kind == "OrderedDict":  # behind its last key it isn't looked at
+        return False
+    raise Raised("RuntimeError", None, ("Exception", "BaseException"))
 
 
 def minds(run: Interpreter, values: tuple[Value, ...]) -> bool:

@@ -32,10 +32,14 @@ def _copy(run: Interpreter, x: Value) -> Value:
         own = value.cls.find("__copy__") if isinstance(value, Instance) else None
         if own is not None:
             return run.call(Method(own[0], value), ())
-        is_member = isinstance(value, Instance) and value.cls.metadata.get("members") is not None
-        return value if is_member else twin_of(value)  # of an enumeration there is one
+        return value if _is_member(value) else twin_of(value)
 
     return run.each(x, one)
+
+
+def _is_member(value: Value) -> bool:
+    """Whether it is a member of an enumeration, of which there is one."""
+    return isinstance(value, Instance) and value.cls.metadata.get("members") is not None
 
 
 def twin_of(value: Value) -> Value:
@@ -93,8 +97,8 @@ def deep(run: Interpreter, value: Value, done: dict[int, Value], twin: Callable[
     own = value.cls.find("__deepcopy__") if isinstance(value, Instance) and twin is None else None
     if own is not None:
         made = run.call(Method(own[0], value), (Dict(),))
-    elif isinstance(value, Instance) and value.cls.metadata.get("members") is not None:
-        return value  # of an enumeration there is one
+    elif _is_member(value):
+        return value
     else:
         made = (twin or twin_of)(value)
     done[id(value)] = made
