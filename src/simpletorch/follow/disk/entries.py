@@ -14,6 +14,7 @@ from simpletorch.follow.disk.images import image, is_image
 from simpletorch.follow.disk.matlab import is_matlab, matlab
 from simpletorch.follow.disk.parquet import parquet
 from simpletorch.follow.disk.pickles import pickled, torch_archive
+from simpletorch.follow.disk.reach import length_of
 from simpletorch.follow.disk.safetensors import safetensors
 from simpletorch.follow.disk.sounds import is_sound, sound
 from simpletorch.follow.disk.zips import refuse_large_index
@@ -59,8 +60,7 @@ def entry(run: Interpreter, text: str) -> Value:
 
 
 def _entry(run: Interpreter, file: IO[bytes], real: str) -> Value:
-    length = file.seek(0, io.SEEK_END)
-    file.seek(0)
+    length = length_of(file)
     start = file.read(_FIRST)
     file.seek(0)
     try:
@@ -128,8 +128,7 @@ def text_of(run: Interpreter, found: Value) -> str | None:
     if file is None:
         return None
     with file:
-        length = file.seek(0, io.SEEK_END)
-        file.seek(0)
+        length = length_of(file)
         if length > _LARGEST_TABLE or not run.program.reach.take(length):
             return None
         text = _decoded(file.read())
@@ -146,8 +145,7 @@ def table_of(run: Interpreter, found: Value) -> described.Table | None:
     if file is None:
         return None
     with file:
-        length = file.seek(0, io.SEEK_END)
-        file.seek(0)
+        length = length_of(file)
         try:
             table = parquet(file, length)
         except described.Unreadable:

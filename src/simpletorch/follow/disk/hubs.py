@@ -5,7 +5,6 @@ The cache's layout: https://huggingface.co/docs/huggingface_hub/guides/manage-ca
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import re
@@ -13,7 +12,7 @@ from typing import Final
 
 from simpletorch import _outside as outside
 from simpletorch.follow.disk.described import Contents, Unreadable
-from simpletorch.follow.disk.reach import Reach, hub_cache
+from simpletorch.follow.disk.reach import Reach, hub_cache, length_of
 from simpletorch.follow.disk.safetensors import safetensors
 
 __all__ = ["file_of", "read_json", "tokens", "tokens_named", "weights_dtype"]
@@ -63,8 +62,7 @@ def weights_dtype(reach: Reach, real: str) -> str:
     if file is None:
         return ""
     with file:
-        length = file.seek(0, io.SEEK_END)
-        file.seek(0)
+        length = length_of(file)
         try:
             found = safetensors(file, length)
         except Unreadable:
@@ -106,8 +104,7 @@ def _text(reach: Reach, path: str, most: int) -> str | None:
     if file is None:
         return None
     with file:
-        length = file.seek(0, io.SEEK_END)
+        length = length_of(file)
         if length > most or not reach.take(length):
             return None
-        file.seek(0)
         return file.read(most).decode("utf-8", "replace")

@@ -5,6 +5,7 @@ Nothing is written or executed, and no link leads out.
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -12,11 +13,18 @@ from typing import IO, Final, final
 
 from simpletorch import _outside as outside
 
-__all__ = ["Reach", "folders_of", "here", "hub_cache", "project_of"]
+__all__ = ["Reach", "folders_of", "here", "hub_cache", "length_of", "project_of"]
 
 _MOST_FILES: Final = 2_000
 _MOST_BYTES: Final = 1 << 28
 _OF_A_PROJECT: Final = ("pyproject.toml", "setup.py", "setup.cfg", ".git")
+
+
+def length_of(file: IO[bytes]) -> int:
+    """How many bytes an open file has; it is read from its beginning afterwards."""
+    length = file.seek(0, io.SEEK_END)
+    file.seek(0)
+    return length
 
 
 def folders_of(program: Path, arguments: Sequence[str] = ()) -> list[Path]:

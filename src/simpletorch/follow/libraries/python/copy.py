@@ -38,7 +38,7 @@ def _copy(run: Interpreter, x: Value) -> Value:
 
 
 def _is_member(value: Value) -> bool:
-    """Whether it is a member of an enumeration, of which there is one."""
+    """Whether it is a member of an enumeration, whose copy is itself."""
     return isinstance(value, Instance) and value.cls.metadata.get("members") is not None
 
 
