@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from simpletorch.notebook._cells import Cell, read
+from simpletorch.follow.sources.cells import Cell, read
 
 
 @pytest.mark.parametrize(

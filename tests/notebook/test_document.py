@@ -9,7 +9,7 @@ import pytest
 
 from simpletorch._settings import FOLLOW_VARIABLE
 from simpletorch.cli import main
-from simpletorch.notebook.document import follow_document, read
+from simpletorch.follow.sources.notebooks import follow_document, read
 
 BUILDS = """%matplotlib inline
 import torch

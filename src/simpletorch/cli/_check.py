@@ -26,8 +26,8 @@ from simpletorch.cli._output import Outcome, Output, OutputError, could_not, is_
 from simpletorch.cli._run import Diagnostic, Report, run_mypy
 from simpletorch.follow import Finding
 from simpletorch.follow.cache.told import Told
+from simpletorch.follow.sources.notebooks import with_cell
 from simpletorch.follow.sources.piped import is_piped
-from simpletorch.notebook.document import with_cell
 
 # The versions in pyproject.toml; a test keeps the two equal.
 MYPY_NEEDED: Final = ((2, 4), (3, 0))

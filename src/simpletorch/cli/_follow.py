@@ -20,8 +20,8 @@ from simpletorch.cli._output import Output, OutputError, could_not
 from simpletorch.cli._shapes.beside import beside, of_line
 from simpletorch.follow.cache.told import Told
 from simpletorch.follow.sources import texts
+from simpletorch.follow.sources.notebooks import is_notebook
 from simpletorch.follow.sources.piped import is_piped, named, text_of
-from simpletorch.notebook.document import is_notebook
 
 __all__ = ["file_of_module", "files_and_arguments", "follow"]
 

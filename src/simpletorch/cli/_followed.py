@@ -19,7 +19,7 @@ from simpletorch.cli._run import Diagnostic, Report, count
 from simpletorch.follow import Finding
 from simpletorch.follow.cache.told import Told
 from simpletorch.follow.sources.ignored import is_ignored_by_others
-from simpletorch.notebook.document import file_of
+from simpletorch.follow.sources.notebooks import file_of
 from simpletorch.rules.core.codes import Severity
 
 __all__ = ["diagnostics", "find", "is_for_mypy", "merged", "note"]

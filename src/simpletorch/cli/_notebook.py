@@ -7,7 +7,7 @@ from pathlib import Path
 
 from simpletorch.cli._run import Report
 from simpletorch.follow.sources import texts
-from simpletorch.notebook.document import is_notebook, read
+from simpletorch.follow.sources.notebooks import is_notebook, read
 
 __all__ = ["left_out", "only_followed", "sources", "split", "why_no_notebook"]
 

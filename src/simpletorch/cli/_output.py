@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from simpletorch._distribution import version
 from simpletorch.cli._run import Diagnostic
-from simpletorch.notebook.document import file_of
+from simpletorch.follow.sources.notebooks import file_of
 from simpletorch.rules.core.codes import CODES
 
 __all__ = ["OUTPUTS", "Outcome", "Output", "OutputError", "could_not", "grouped", "is_for_people", "said_by", "written"]

@@ -14,7 +14,7 @@ from simpletorch.cli._config import Config
 from simpletorch.cli._notebook import sources
 from simpletorch.cli._run import Diagnostic, Report
 from simpletorch.follow.sources import texts
-from simpletorch.notebook.document import file_of
+from simpletorch.follow.sources.notebooks import file_of
 
 _COLOURS = {"error": "bold red", "warning": "bold yellow", "note": "cyan"}
 

@@ -15,8 +15,8 @@ from simpletorch.follow.budget import Budget, collecting_rarely
 from simpletorch.follow.followed import follow_from
 from simpletorch.follow.interpreter import Interpreter
 from simpletorch.follow.sources import texts
+from simpletorch.follow.sources.cells import read
 from simpletorch.follow.values import Namespace
-from simpletorch.notebook._cells import read
 from simpletorch.notebook.live import Live, LiveProgram
 from simpletorch.rules.core.codes import CODES, Severity
 

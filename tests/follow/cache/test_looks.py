@@ -41,6 +41,7 @@ _ALLOWED = {
     "interpreter.py": "whether a fault of ours is raised; an answer with a fault isn't kept",
     "sources/comparing.py": "runs programs of a test on purpose",
     "sources/installed.py": "answers of its own, recorded as such",
+    "sources/notebooks.py": "before a follow",
     "sources/piped.py": "standard input, before a follow",
     "sources/python.py": "before a follow",
     "sources/texts.py": "paths of what an editor has opened; then nothing is kept",

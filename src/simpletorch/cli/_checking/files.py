@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, final
 
-from simpletorch.notebook.document import is_notebook
+from simpletorch.follow.sources.notebooks import is_notebook
 
 __all__ = ["Listed", "listed"]
 

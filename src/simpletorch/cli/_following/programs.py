@@ -12,8 +12,8 @@ from simpletorch.cli._notebook import why_no_notebook
 from simpletorch.follow.cache.kept import Question
 from simpletorch.follow.cache.told import Told
 from simpletorch.follow.sources import texts
+from simpletorch.follow.sources.notebooks import follow_document, is_notebook
 from simpletorch.follow.sources.python import why_no_python
-from simpletorch.notebook.document import follow_document, is_notebook
 
 __all__ = ["Answer", "Asked", "Program", "answer", "slim", "why_not"]
 

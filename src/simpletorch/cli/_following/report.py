@@ -13,7 +13,7 @@ from simpletorch.cli._output import Outcome, is_for_people
 from simpletorch.cli._run import Diagnostic
 from simpletorch.follow import Finding
 from simpletorch.follow.cache.told import Told
-from simpletorch.notebook.document import with_cell
+from simpletorch.follow.sources.notebooks import with_cell
 
 __all__ = ["Listing", "Result", "outcome", "print_findings", "remarks"]
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Final, final
 
-from simpletorch.notebook.document import Document, file_of, is_notebook, parsed, read
+from simpletorch.follow.sources.notebooks import Document, file_of, is_notebook, parsed, read
 
 __all__ = ["Changes", "GitError"]
 

@@ -13,7 +13,7 @@ from simpletorch.cli._output import grouped
 from simpletorch.cli._run import Diagnostic, count
 from simpletorch.follow import Finding
 from simpletorch.follow.sources import texts
-from simpletorch.notebook.document import file_of
+from simpletorch.follow.sources.notebooks import file_of
 
 __all__ = ["Narrowing", "NarrowingError"]
 

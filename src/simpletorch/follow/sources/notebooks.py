@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, final
 
 from simpletorch.follow import Call, Finding, Note
+from simpletorch.follow.sources.cells import read as read_cell
+from simpletorch.follow.sources.cells import unknown
 from simpletorch.follow.sources.python import why_refused
-from simpletorch.notebook._cells import read as read_cell
-from simpletorch.notebook._cells import unknown
 from simpletorch.rules.core.codes import Severity
 
 if TYPE_CHECKING:
