@@ -20,13 +20,24 @@ def __getattr__(name: str) -> object:
     if name == "__all__":
         value: object = ["__version__", *sorted(homes(__name__))]
     elif name in homes(__name__):
-        value = _stub.load(__name__, name)
+        value = _loaded(name)
     elif name in _OF_IPYTHON:  # ``%load_ext simpletorch`` asks this module for them
         value = getattr(import_module("simpletorch.notebook"), name)
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name, obj=sys.modules[__name__])
     # `setdefault`: two threads that ask at once get the same object
     return globals().setdefault(name, value)
+
+
+def _loaded(name: str) -> object:
+    try:
+        return _stub.load(__name__, name)
+    except ModuleNotFoundError as error:
+        from simpletorch._distribution import framework_missing
+
+        if missing := framework_missing(error):
+            raise ModuleNotFoundError(f"simpletorch.{name}: {missing}", name=error.name, path=error.path) from None
+        raise
 
 
 def __dir__() -> list[str]:

@@ -1,15 +1,28 @@
-"""The installed distribution, which has its own name: ``simpletorch`` on the package index is another project."""
+"""The installed distributions, which have names of their own: ``simpletorch`` on the package index is another project.
+
+``simpletorch-check`` has the checker and needs no torch; ``simpletorch-typed`` has the framework and requires it.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Final
 
-__all__ = ["NAME", "installing", "page_of", "torch_available", "version", "version_of"]
+__all__ = [
+    "NAME",
+    "framework_missing",
+    "installed_version",
+    "installing",
+    "page_of",
+    "torch_available",
+    "version",
+    "version_of",
+]
 
 _PACKAGE: Final = Path(__file__).parent
 _PAGES: Final = (_PACKAGE / "docs" / "errors", _PACKAGE.parents[1] / "docs" / "errors")  # of a wheel; of a checkout
 NAME: Final = "simpletorch-typed"
+_CHECKER: Final = "simpletorch-check"
 
 
 def page_of(code: str) -> Path | None:
@@ -26,7 +39,12 @@ def version() -> str:
     """
     from importlib import metadata  # it takes a third of the time of a command that has nothing to do
 
-    return metadata.version(NAME)
+    return installed_version() or metadata.version(NAME)
+
+
+def installed_version() -> str | None:
+    """The version that is installed; None if it is imported from a folder."""
+    return version_of(NAME) or version_of(_CHECKER)
 
 
 def version_of(distribution: str) -> str | None:
@@ -41,7 +59,15 @@ def version_of(distribution: str) -> str | None:
 
 def installing(extra: str) -> str:
     """The command that installs what an extra needs: ``pip install 'simpletorch-typed[plot]'``."""
-    return f"pip install '{NAME}[{extra}]'"
+    name = NAME if version_of(NAME) or not version_of(_CHECKER) else _CHECKER
+    return f"pip install '{name}[{extra}]'"
+
+
+def framework_missing(error: ModuleNotFoundError) -> str | None:
+    """The command that installs torch or the framework's module that isn't found; None if it is another module."""
+    if (error.name or "").partition(".")[0] not in ("torch", "simpletorch"):
+        return None
+    return f"it needs PyTorch and simpletorch's framework: pip install {NAME}"
 
 
 def torch_available() -> bool:

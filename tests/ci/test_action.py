@@ -46,8 +46,7 @@ def run(name, folder, **inputs):
 
     def filled(text):
         def value(match):
-            first, _, other = match[1].partition(" || ")
-            return given[first.removeprefix("inputs.")] or ("/the/action" if other == "github.action_path" else "")
+            return "/the/action" if match[1] == "github.action_path" else given[match[1].removeprefix("inputs.")]
 
         return re.sub(r"\$\{\{ (.+?) \}\}", value, text)
 
@@ -134,6 +133,9 @@ def test_check(folder):
 def test_the_installation(folder):
     index = "https://download.pytorch.org/whl/cpu"
     install = ["-m", "pip", "install", "--quiet"]
-    assert run("Install simpletorch", folder).stdout.splitlines() == [*install, "/the/action", index]
+    done = run("Install simpletorch", folder)
+    assert done.stdout.splitlines() == [*install, "/the/action/checker", "/the/action", index]
+    done = run("Install simpletorch", folder, command="follow")  # needs no torch
+    assert done.stdout.splitlines() == [*install, "/the/action/checker", index]
     done = run("Install simpletorch", folder, requirement="simpletorch-typed==0.1.0")
     assert done.stdout.splitlines() == [*install, "simpletorch-typed==0.1.0", index]

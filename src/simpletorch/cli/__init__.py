@@ -9,7 +9,7 @@ import traceback
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, NoReturn
 
-from simpletorch._distribution import version
+from simpletorch._distribution import framework_missing, version
 from simpletorch.cli._commands import COMMANDS, EXIT_CODES, WithTable
 
 __all__ = ["main", "program"]
@@ -77,16 +77,25 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130  # what a shell gives for SIGINT
     except BrokenPipeError:
         raise
+    except ModuleNotFoundError as error:
+        missing = framework_missing(error)
+        return _own_mistake(arguments, error) if missing is None else _said(arguments, missing)
     except Exception as error:
         return _own_mistake(arguments, error)
 
 
 def _own_mistake(arguments: argparse.Namespace, error: Exception) -> int:
     """Say that simpletorch itself has failed: to people with the way there, to tools in the output they wait for."""
+    traceback.print_exception(error)
+    return _said(
+        arguments,
+        f"internal error, please report it with what 'simpletorch env' says: {type(error).__name__}: {error}",
+    )
+
+
+def _said(arguments: argparse.Namespace, sentence: str) -> int:
     from simpletorch.cli._output import Output, could_not, said_by
 
-    traceback.print_exception(error)
-    sentence = f"internal error, please report it with what 'simpletorch env' says: {type(error).__name__}: {error}"
     outputs = getattr(arguments, "outputs", None)
     return could_not(
         arguments.command, sentence, said_by(outputs) if outputs else Output(getattr(arguments, "output", "text"))

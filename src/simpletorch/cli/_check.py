@@ -10,9 +10,10 @@ from glob import glob
 from pathlib import Path
 from typing import Any, Final, final
 
-from simpletorch._distribution import NAME, version_of
+from simpletorch._distribution import installed_version, version_of
 from simpletorch._settings import FOLLOW_VARIABLE, SettingError, settings
 from simpletorch.cli._checking.endless import imports_of, why_endless
+from simpletorch.cli._checking.environment import environment
 from simpletorch.cli._checking.files import Listed, listed
 from simpletorch.cli._checking.modules import exclusion, options_of
 from simpletorch.cli._checking.unannotated import without_guesses
@@ -79,7 +80,8 @@ def check(
         narrows = Narrowing(**narrowing or {})
     except (ConfigError, SettingError, NarrowingError) as error:
         return could_not("check", str(error), output)
-    arguments = [*rest, *(["--strict"] if strict else [])]
+    more, remark = environment(config, rest)
+    arguments = [*rest, *more, *(["--strict"] if strict else [])]
     targets = list(paths) or _targets(config)
     files = listed(targets, _exclusion(config, arguments))
     if targets and not files.files:
@@ -111,7 +113,11 @@ def check(
             narrows.shows(finding)
         found += left
     report = merged(report, found, narrows)
-    report = replace(report, left_out=(*files.left_out, *left_out(files.files), *report.left_out))
+    report = replace(
+        report,
+        left_out=(*files.left_out, *left_out(files.files), *report.left_out),
+        other=(*report.other, *([remark] if remark else ())),
+    )
     try:
         if report.exit_code < 2:
             narrows.finish({*files.files, *seen.files}, of_mypy=True)
@@ -296,5 +302,5 @@ def _document(report: Report, config: Config) -> dict[str, object]:
         "other": list(report.other),
         "configuration": None if config.based_on is None else str(config.based_on),
         "seconds": round(report.seconds, 3),
-        "versions": {"simpletorch": version_of(NAME), "mypy": version_of("mypy")},
+        "versions": {"simpletorch": installed_version(), "mypy": version_of("mypy")},
     }

@@ -21,6 +21,7 @@ from rich.console import Console
 from rich.syntax import Syntax
 from rich.text import Text
 
+from simpletorch._distribution import torch_available
 from simpletorch.cli._check import why_not
 from simpletorch.cli._run import Diagnostic
 from simpletorch.cli._show import block
@@ -49,6 +50,8 @@ class DemoError(Exception):
 
 def demo() -> int:
     """Follow a plain script, catch a seeded shape bug with mypy, train on real digits; 1 if any step does not hold."""
+    if not torch_available():
+        raise ModuleNotFoundError("No module named 'torch'", name="torch")
     console = Console(highlight=False)
     start = time.perf_counter()
     try:

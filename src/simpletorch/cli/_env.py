@@ -9,7 +9,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any, Final
 
-from simpletorch._distribution import NAME, version_of
+from simpletorch._distribution import installed_version, version_of
 
 _NEEDED: Final = ("torch", "mypy", "jaxtyping", "beartype", "numpy")
 _OPTIONAL: Final = ("scikit-learn", "einops", "triton", "safetensors")
@@ -32,7 +32,7 @@ def env(*, as_json: bool = False) -> int:
 def environment() -> dict[str, dict[str, Any]]:
     """Versions (None for what is not installed), devices, capabilities and settings, as plain data."""
     versions: dict[str, Any] = {
-        "simpletorch": version_of(NAME),
+        "simpletorch": installed_version(),
         "python": f"{platform.python_version()} ({sys.implementation.name})",
         "platform": platform.platform(),
     }
