@@ -44,7 +44,7 @@ class Row:
 
 def programs() -> list[Path]:
     """The corpus, the examples and the ports."""
-    corpus = HERE / "follow" / "programs"
+    corpus = HERE.parent / "corpora" / "programs"
     folders = [p / "main.py" for p in corpus.iterdir() if (p / "main.py").exists()]
     examples = (HERE.parent / "examples").rglob("*.py")
     return sorted([*corpus.glob("*.py"), *folders, *(p for p in examples if p.name != "__init__.py")])
@@ -71,7 +71,7 @@ def fastest(work: Callable[[], object], rounds: int) -> float:
 
 def large(folder: Path) -> Path:
     """A file of 3,000 lines: models of the corpus one after the other, each of which is built and called."""
-    source = (HERE / "follow" / "programs" / "t5_small.py").read_text()
+    source = (HERE.parent / "corpora" / "programs" / "t5_small.py").read_text()
     copies = 3_000 // source.count("\n") + 1
     path = folder / "large.py"
     path.write_text("\n".join(source.replace("__main__", f"__main__{i or ''}") for i in reversed(range(copies))))
@@ -112,7 +112,7 @@ def main() -> int:
     arguments = parser.parse_args()
     paths = programs()
     rows = [measure(path, arguments.rounds) for path in paths]
-    program = HERE / "follow" / "programs" / "vit_plain.py"
+    program = HERE.parent / "corpora" / "programs" / "vit_plain.py"
     kept, _ = as_process(program, arguments.rounds)
     command, megabytes = as_process(program, arguments.rounds, "--no-cache")
     with tempfile.TemporaryDirectory() as folder:

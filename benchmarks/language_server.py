@@ -29,7 +29,7 @@ from simpletorch.follow import follow
 from tests.language_server.client import Client
 
 ROOT = Path(__file__).parents[1]
-PROGRAMS = [ROOT / "benchmarks/follow/programs" / f"{name}.py" for name in ("nanogpt", "swin", "ddpm", "efficient_zoo")]
+PROGRAMS = [ROOT / "corpora/programs" / f"{name}.py" for name in ("nanogpt", "swin", "ddpm", "efficient_zoo")]
 RESULTS = ROOT / "benchmarks/results/language_server.md"
 STEPS, SECONDS = 50_000, 2.0  # the server's
 PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 64, 128)

@@ -15,19 +15,19 @@ ROOT = Path(__file__).parents[1]
 PAGES = [
     *(ROOT / "docs").rglob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "src").rglob("README.md"),
 ]  # fmt: skip
-FOLDERS = [ROOT / name for name in ("src", "tests", "benchmarks", "examples", "docs", "stubs")]
+FOLDERS = [ROOT / name for name in ("src", "tests", "benchmarks", "corpora", "examples", "docs", "stubs")]
 PATHS = [*ROOT.iterdir(), *(path for folder in FOLDERS for path in folder.rglob("*"))]
 MADE = [f"/docs/reference/{module}.md" for module in site_hooks().MODULES]  # by mkdocs
 NAMES = [*(f"/{path.relative_to(ROOT).as_posix()}" for path in PATHS), *MADE]
 FILE = re.compile(r"(?<![\w./…-])[\w./-]*\w\.(?:pyi?|md)\b(?!\.)")
-FOLDER = re.compile(r"`((?:src|tests|benchmarks|examples|docs|stubs)/[\w./-]*)`")
+FOLDER = re.compile(r"`((?:src|tests|benchmarks|corpora|examples|docs|stubs)/[\w./-]*)`")
 PICTURE = re.compile(r"pictures/([\w-]+\.png)")
 NAME = re.compile(r"(?<!/)\bsimpletorch(?:\.\w+)+\b(?!/)")
 
 CATALOGUES = {  # a file of one kind for each thing
-    "benchmarks/follow/programs",
-    "benchmarks/follow/held_out",
-    "benchmarks/follow/several_processes",
+    "corpora/programs",
+    "corpora/held_out",
+    "corpora/several_processes",
 }
 
 

@@ -1,4 +1,4 @@
-"""The programs of ``programs/`` and ``held_out/``: PyTorch as other people write it, without one annotation.
+"""The programs of ``corpora/``: PyTorch as other people write it, without one annotation.
 
 A program is a file, or a folder of modules whose ``main.py`` is run.
 """
@@ -16,8 +16,9 @@ from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 
-PROGRAMS = Path(__file__).parent / "programs"
-HELD_OUT = Path(__file__).parent / "held_out"
+CORPORA = Path(__file__).parents[2] / "corpora"
+PROGRAMS = CORPORA / "programs"
+HELD_OUT = CORPORA / "held_out"
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ def read(path: Path) -> Program:
 
 def ports() -> list[Program]:
     """The models of ``examples/models``, each run as its test runs it, at sizes that stand in the program."""
-    root = PROGRAMS.parents[2]
+    root = CORPORA.parent
     tree = ast.parse((root / "tests/examples/ports.py").read_text())
     functions = {f.name: ast.unparse(f) for f in tree.body if isinstance(f, ast.FunctionDef)}
     start = f"import torch\nfrom typing import Any\n\n{functions['tokens']}\n\n"

@@ -19,9 +19,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from corpus import CORPORA
 from follower import simpletorch_follower
 
-FOLDER: Final = Path(__file__).with_name("several_processes")
+FOLDER: Final = CORPORA / "several_processes"
 SPAWNING: Final = ("ddp_tutorial", "pipeline_launch", "tutorial_collectives")  # they start their processes themselves
 
 SLIPS: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {

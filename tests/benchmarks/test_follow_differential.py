@@ -135,7 +135,7 @@ def test_the_end_of_a_handler_is_no_statement_of_its_last_line():
 
 
 def test_every_port_is_a_program():
-    models = corpus.PROGRAMS.parents[2] / "examples/models"
+    models = corpus.CORPORA.parent / "examples/models"
     assert {program.name for program in corpus.ports()} == {path.stem for path in models.glob("*.py")}
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from simpletorch.language_server.messages import Ask, Found
 from simpletorch.language_server.worker import Worker
 
-PROGRAM = Path(__file__).parents[2] / "benchmarks" / "follow" / "programs" / "nanogpt.py"
+PROGRAM = Path(__file__).parents[2] / "corpora" / "programs" / "nanogpt.py"
 FEW = 3_000  # objects; the syntax of the program alone is more than twice as many
 
 

@@ -19,7 +19,7 @@ from simpletorch.follow.cache.kept import Question
 from simpletorch.follow.cache.told import Told
 from tests.marks import thorough
 
-PROGRAMS = sorted((Path(__file__).parents[3] / "benchmarks/follow/programs").glob("*.py"))
+PROGRAMS = sorted((Path(__file__).parents[3] / "corpora/programs").glob("*.py"))
 PROGRAM = """\
 import torch
 from torch import nn
