@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow import attributes, branches, guards, items, iteration, operators
 from simpletorch.follow.annotations import hold_attribute
-from simpletorch.follow.marks import gradients, modules, origins, purity, training
+from simpletorch.follow.marks import gradients, origins
+from simpletorch.follow.mistakes import modules, purity, training
 from simpletorch.follow.model import iterators, kinds
 from simpletorch.follow.outcomes import Done, Raised
 from simpletorch.follow.sources.syntax import of_node, unparsed

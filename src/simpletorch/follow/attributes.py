@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 from simpletorch.follow import branches, guards, items, layers, texts
 from simpletorch.follow.libraries import METHODS, NATIVES
 from simpletorch.follow.libraries.pytorch import sparse
-from simpletorch.follow.marks import devices, gradients, layout, modules, origins, purity, sparsity, updates
+from simpletorch.follow.marks import devices, gradients, layout, origins, sparsity
 from simpletorch.follow.memory import stand_ins
 from simpletorch.follow.memory.remembered import note, note_name
+from simpletorch.follow.mistakes import modules, purity, updates
 from simpletorch.follow.model import descriptors, kinds, metaclasses
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (

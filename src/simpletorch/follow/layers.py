@@ -10,20 +10,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, tensors
 from simpletorch.follow.libraries.pytorch.signatures import PARAMETERS
-from simpletorch.follow.marks import (
-    devices,
-    gradients,
-    layout,
-    modes,
-    modules,
-    no_tensors,
-    origins,
-    purity,
-    sequences,
-    streams,
-)
+from simpletorch.follow.marks import devices, gradients, layout, origins, sequences, streams
 from simpletorch.follow.memory import answers, remembered
 from simpletorch.follow.memory.answers import Answer, answer
+from simpletorch.follow.mistakes import modes, modules, no_tensors, purity
 from simpletorch.follow.numbers import indexes
 from simpletorch.follow.values import (
     MISSING,

@@ -7,23 +7,10 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final, final
 
 from simpletorch.follow import branches, guards, iteration
-from simpletorch.follow.marks import (
-    devices,
-    gradients,
-    layout,
-    mixed,
-    modes,
-    modules,
-    no_tensors,
-    origins,
-    purity,
-    sequences,
-    sparsity,
-    spread,
-    streams,
-)
+from simpletorch.follow.marks import devices, gradients, layout, origins, sequences, sparsity, spread, streams
 from simpletorch.follow.memory import answers
 from simpletorch.follow.memory.answers import Answer
+from simpletorch.follow.mistakes import mixed, modes, modules, no_tensors, purity
 from simpletorch.follow.numbers import between, indexes, offsets, sizes
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (

@@ -591,7 +591,7 @@ class Saved(NamedTuple):
 
 
 GRADIENTS: Final = "gradients"
-"""In the state of an optimizer: what became of its gradients last, see `marks.updates`."""
+"""In the state of an optimizer: what became of its gradients last, see `mistakes.updates`."""
 REPEATED: Final = "repeated"
 """Of an open container of modules: it holds any number of what it is known to hold, and nothing else."""
 

@@ -15,9 +15,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow.marks import moves
 from simpletorch.follow.outcomes import Raised
-from simpletorch.follow.sources import texts
+from simpletorch.follow.sources import moves, texts
 from simpletorch.follow.sources.syntax import code, parse
 from simpletorch.follow.values import Instance, List, Tensor, Value, is_among
 from simpletorch.rules import RULES, CannotTell, Device, ModuleRule, Report, TensorType, parameters

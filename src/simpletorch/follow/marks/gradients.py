@@ -14,7 +14,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow.heap import now
-from simpletorch.follow.marks import layout, losses, purity, sparsity, steps
+from simpletorch.follow.marks import layout, sparsity
+from simpletorch.follow.mistakes import losses, purity, steps
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
     CHANGED,

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 from simpletorch.follow.heap import HISTORY, MISSING, Cells, Heap, born, now
 from simpletorch.follow.marks import gradients
-from simpletorch.follow.marks.modules import MODULE
 from simpletorch.follow.memory.trees import (
     ALL,
     CONSTANTS,
@@ -27,6 +26,7 @@ from simpletorch.follow.memory.trees import (
     known_tree,
     tree_of,
 )
+from simpletorch.follow.mistakes.modules import MODULE
 from simpletorch.follow.numbers import indexes, sizes
 from simpletorch.follow.outcomes import Exhausted
 from simpletorch.follow.sources.lazy_cells import LazyCells

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, final
 
 from simpletorch.follow.heap import HISTORY, MISSING, Cells
-from simpletorch.follow.marks.modules import MODULE
+from simpletorch.follow.mistakes.modules import MODULE
 from simpletorch.follow.values import Dict, History, Instance, List, Tensor, Value, is_known
 from simpletorch.shapes import Expr
 

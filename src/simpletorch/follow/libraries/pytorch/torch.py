@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow import branches, files, guards, iteration, layers, tensors
 from simpletorch.follow.libraries import ALIASES, VALUES, jax, library_class, method, model, native
-from simpletorch.follow.marks import devices, gradients, layout, no_tensors, origins, purity, seeds, sparsity, updates
+from simpletorch.follow.marks import devices, gradients, layout, origins, sparsity
+from simpletorch.follow.mistakes import no_tensors, purity, seeds, updates
 from simpletorch.follow.numbers import indexes, offsets, sizes
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (

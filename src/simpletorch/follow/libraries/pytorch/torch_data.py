@@ -1,7 +1,7 @@
 """``torch.utils.data``: datasets, samplers, and loaders: batches are what the dataset gives, with the batch in front.
 
 A loader gives batches that are like one another. Where the last one is smaller (no ``drop_last``, and the length isn't
-a multiple) it is the full one that is followed, and the smaller one where that may fail (`marks.last_batches`).
+a multiple) it is the full one that is followed, and the smaller one where that may fail (`mistakes.last_batches`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from simpletorch.follow.heap import now
 from simpletorch.follow.iteration import another
 from simpletorch.follow.libraries import ALIASES, library_class, model, signed
 from simpletorch.follow.libraries.python.builtins import length
-from simpletorch.follow.marks import gradients, layout, loading, modules, origins, sequences
+from simpletorch.follow.marks import gradients, layout, origins, sequences
+from simpletorch.follow.mistakes import loading, modules
 from simpletorch.follow.numbers import indexes, offsets, sizes
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
