@@ -6,12 +6,11 @@ What differs afterwards is a `Choice` that remembers the condition: a second ``i
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import guards
 from simpletorch.follow.heap import OF_GRAPHS, Change, born, now
-from simpletorch.follow.marks import layout, origins, sparsity
+from simpletorch.follow.marks import carried, sparsity
 from simpletorch.follow.numbers import indexes, offsets
 from simpletorch.follow.outcomes import Done, Outcome, Raise, Raised, Return, Split
 from simpletorch.follow.values import (
@@ -179,8 +178,7 @@ def alike(a: Value, b: Value) -> bool:
     if isinstance(a, Unknown) and isinstance(b, Unknown):
         return a.type == b.type and a.size is False and _measure_alike(a, b)
     if isinstance(a, Tensor) and isinstance(b, Tensor):
-        same = same_history(a, b) and indexes.same(a, b) and layout.same(a, b) and origins.same(a, b)
-        return a.type == b.type and a.array == b.array and same
+        return a.type == b.type and a.array == b.array and carried.same(a, b)
     if type(a) is not type(b):
         return False
     if isinstance(a, tuple):
@@ -229,12 +227,7 @@ def same_history(a: Tensor, b: Tensor) -> bool:
 
 def common_tensor(a: Tensor, b: Tensor) -> Tensor:
     """One that stands for both: which of them it is isn't known, nor what is behind it."""
-    made = Tensor(a.type if a.type == b.type else common_type(a.type, b.type), array=a.array)
-    known = a.cells.get(HISTORY)
-    if known is not None and known == b.cells.get(HISTORY) and a.base is None and b.base is None:
-        made.cells[HISTORY] = replace(known, leaf=None if known.grad else known.leaf, parents=(), saves=False, kept=())
-    made.batch = a.batch if a.batch == b.batch else None
-    return origins.common(a, b, layout.common(a, b, made))
+    return carried.common(a, b, a.type if a.type == b.type else common_type(a.type, b.type))
 
 
 def common_type(a: TensorType, b: TensorType) -> TensorType:
