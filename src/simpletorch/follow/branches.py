@@ -14,7 +14,6 @@ from simpletorch.follow.marks import carried, sparsity
 from simpletorch.follow.numbers import indexes, offsets
 from simpletorch.follow.outcomes import Done, Outcome, Raise, Raised, Return, Split
 from simpletorch.follow.values import (
-    HISTORY,
     MISSING,
     NEXT,
     SIZE,
@@ -65,7 +64,6 @@ __all__ = [
     "merge",
     "one_of",
     "resolve",
-    "same_history",
     "truth",
 ]
 
@@ -218,11 +216,6 @@ def _hold_alike(a: Instance | Dict, b: Instance | Dict) -> bool:
         return a.cells.keys() == b.cells.keys() and all(alike(v, b.cells[k]) for k, v in a.cells.items())
     finally:
         _compared.discard(pair)
-
-
-def same_history(a: Tensor, b: Tensor) -> bool:
-    """Whether the same is known of how the two were made."""
-    return bool(a.cells.get(HISTORY) == b.cells.get(HISTORY))
 
 
 def common_tensor(a: Tensor, b: Tensor) -> Tensor:

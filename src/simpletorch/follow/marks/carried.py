@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MARKS", "another", "batch_of", "common", "follows_alone", "of_data", "of_layer", "of_operation", "same"]
 
-_RECORD: Final[tuple[Mark[Any], ...]] = (LAYOUT, ORIGINS, DEVICE, BATCH, SPREAD)  # as the fields of `Marks`
+_RECORD: Final[tuple[Mark[Any], ...]] = (SPREAD, LAYOUT, ORIGINS, DEVICE, BATCH)  # as the fields of `Marks`
 _BESIDE: Final[tuple[Mark[Any], ...]] = (GRADIENT, NUMBERS)  # which a write through a view, or on one way, changes
 MARKS: Final = (*_BESIDE, *_RECORD)
 

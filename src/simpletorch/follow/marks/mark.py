@@ -16,18 +16,18 @@ if TYPE_CHECKING:
 __all__ = ["FORGOTTEN", "KEYED", "NOTHING", "Call", "LayerCall", "Mark", "Marks"]
 
 T = TypeVar("T")
-KEYED: Final = 4
-"""So many fields of `Marks` decide what is remembered: while there are tensors over a mesh, nothing is."""
+KEYED: Final = slice(1, None)
+"""The fields of `Marks` that decide what is remembered: all but `spread`; of tensors over a mesh nothing is."""
 
 
 class Marks(NamedTuple):
     """All marks of a tensor but those in its cells: one object that never changes. None is "not known" everywhere."""
 
+    spread: Spread | None = None
     layout: Layout = None
     origins: Origins = None
     place: str | None = None
     batch: int | None = None
-    spread: Spread | None = None
 
 
 NOTHING: Final = Marks()

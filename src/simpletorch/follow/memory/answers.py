@@ -90,7 +90,7 @@ def marks(operands: Iterable[Value], found: list[Any], moved: Mapping[Any, Any])
                 return False
             if moved and id(value.cells) in moved:
                 return False
-            found += own[:KEYED]
+            found += own[KEYED]
         elif kind is slice:
             if not (type(value.start) in _OF_SLICES and type(value.stop) in _OF_SLICES and value.step is None):
                 return False

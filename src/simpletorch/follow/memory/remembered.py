@@ -440,7 +440,7 @@ class _Given:
             self.numbers[self.places[id(value)]] = known
         if not is_bare(value) or value.offset is not None:
             return None
-        return "tensor", value.type, value.array, gradients.key(value), value.marks[:KEYED]
+        return "tensor", value.type, value.array, gradients.key(value), value.marks[KEYED]
 
     def between(self) -> tuple[Any, ...]:
         """The numbers as a key."""

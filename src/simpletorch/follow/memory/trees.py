@@ -115,7 +115,7 @@ class Tree:
         if isinstance(value, Tensor):
             self.cells[id(value.cells)] = value.cells
             self._slots.append((value, _slots(value)))
-            return "tensor", value.type, value.array, history(value), value.marks[:KEYED]
+            return "tensor", value.type, value.array, history(value), value.marks[KEYED]
         if isinstance(value, List):
             self.cells[id(value.cells)] = value.cells
             return None if value.items is None else self._key(value.items)
