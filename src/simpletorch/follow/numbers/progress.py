@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 from simpletorch.follow import branches, iteration
 from simpletorch.follow.heap import CHANGED, HISTORY, NEXT, OF_GRAPHS, SIZE, Cells, Change, born, now
 from simpletorch.follow.marks import layout
+from simpletorch.follow.marks.mark import KEYED
 from simpletorch.follow.mistakes.modules import MODULE
 from simpletorch.follow.numbers import indexes, sizes
 from simpletorch.follow.outcomes import Passing
@@ -251,7 +252,7 @@ def _of_tensors(old: Tensor, new: Tensor) -> Step:
     alone = new.base is None and new.marks.spread is None and new.cells.keys() <= {"type", HISTORY}
     alike = old.array == new.array and old.cells.get(HISTORY) == new.cells.get(HISTORY)
     shape = _of_types(old.type, new.type)
-    if not alone or not alike or shape == _OTHER or old.known._replace(layout=None) != new.known._replace(layout=None):
+    if not alone or not alike or shape == _OTHER or _but_layout(old) != _but_layout(new):
         return _OTHER
     before, after = layout.of(old), layout.of(new)
     strides: Step = _SAME
@@ -259,6 +260,10 @@ def _of_tensors(old: Tensor, new: Tensor) -> Step:
         strides = _of_sizes(before, after) if isinstance(before, tuple) and isinstance(after, tuple) else _LOST
         strides = _LOST if strides == _OTHER else strides
     return (shape, strides, _SAME if indexes.same(old, new) else _LOST)
+
+
+def _but_layout(value: Tensor) -> tuple[Any, ...]:
+    return value.known._replace(layout=None)[KEYED]
 
 
 def _of_types(old: TensorType, new: TensorType) -> Step:
