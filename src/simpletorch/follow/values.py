@@ -204,7 +204,7 @@ class History:
     kept: tuple[Kept, ...] = field(default=(), compare=False, repr=False)
 
 
-_OF_ALL: Final = 2  # cells of a tensor of which nothing is forgotten: its type and its `History`
+_OF_ALL: Final = 2  # cells at most while no mark is forgotten: its type and its `History`
 
 
 @final

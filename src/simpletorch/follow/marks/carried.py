@@ -1,4 +1,4 @@
-"""All that a tensor carries beside its type, in one tuple of marks: what follows for a new tensor is asked of each."""
+"""All marks in one tuple: each of them is asked for the mark of a new tensor."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def of_operation(run: Interpreter, call: Call) -> None:
 
 
 def of_layer(run: Interpreter, call: LayerCall) -> None:
-    """What a layer gives gets its marks."""
+    """The tensors that a layer gives get their marks."""
     made = list(tensors_in((call.result,)))
     _put(made, [mark.of_layer(run, call, made) for mark in _RECORD])
 
@@ -77,7 +77,7 @@ def another(value: Tensor) -> Tensor:
 
 
 def batch_of(sample: Tensor, type: TensorType) -> Tensor:
-    """What a loader makes of samples such as this one."""
+    """A batch of samples such as this one, as a loader makes it."""
     batch = Tensor(type)
     return _with(batch, [mark.of_batch(sample, batch) for mark in MARKS])
 

@@ -1,7 +1,7 @@
 """How a tensor lies in memory: strides are known as shapes are, and what torch refuses for them is an error.
 
 The mark is a tensor's strides, `CONTIGUOUS` for those of a new tensor (its shape needn't be known then), or None
-where they aren't known. What gives a tensor other strides in place makes it forgotten.
+where they aren't known. An operation that changes strides in place makes them forgotten.
 Of operations that aren't in the table below, nothing is known of the result's strides.
 """
 
@@ -43,7 +43,7 @@ _FORGOTTEN: Final = FORGOTTEN["layout"]
 
 
 def of(value: Value) -> Layout:
-    """What is known of the strides of a tensor."""
+    """The strides of a tensor, None where they aren't known."""
     if not isinstance(value, Tensor) or value.array or _FORGOTTEN in value.cells:
         return None
     return value.marks.layout
@@ -55,7 +55,7 @@ class _Layout(Mark[Layout]):
         return of(value)
 
     def of_operation(self, run: Interpreter, call: Call, made: Sequence[Tensor]) -> Sequence[Layout]:
-        """What is known of the strides of an operation's results; a mistake if torch can't give them."""
+        """The strides of an operation's results; a mistake if torch can't give them."""
         name, args, kwargs, _ = call
         if name == "torch.meshgrid":
             return _spread(args, kwargs, len(made))
@@ -75,7 +75,7 @@ class _Layout(Mark[Layout]):
         return (_worked(work, call.args, {}, call.result),)
 
     def of_batch(self, sample: Tensor, batch: Tensor) -> Layout:
-        """What a loader stacks is new, but a batch of pictures whose channels come last lies so, too."""
+        """A loader stacks samples into new memory, but a batch of pictures whose channels come last lies so, too."""
         is_new = of(sample) == CONTIGUOUS or batch.type.shape.rank not in (None, *_PICTURES)
         return CONTIGUOUS if is_new else None
 
@@ -565,7 +565,7 @@ OTHER_FORMAT: Final = "memory format"
 
 @cache
 def _work(name: str) -> Work | None:
-    """What is known of the results of the operation of this public name."""
+    """The function that gives the strides of the results of the operation of this public name."""
     family, short = RULES[name].function.__module__.rpartition(".")[2], name.rpartition(".")[2]
     if not card_of(name).by_element:
         return _FAMILIES.get(family, {}).get(short)

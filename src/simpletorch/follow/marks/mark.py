@@ -1,4 +1,4 @@
-"""What a mark is: a fact that a tensor carries beside its type. `carried` has all of them, in order."""
+"""A mark is a fact that a tensor carries beside its type. `carried` has all marks, in order."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Mark(Generic[T]):
         self.name = name
 
     def of(self, value: Tensor) -> T | None:
-        """What is known of a tensor now."""
+        """The mark of a tensor as it is now, None where it isn't known."""
         return getattr(value.known, self.name)  # type: ignore[no-any-return]
 
     def put(self, value: Tensor, known: T | None) -> None:
@@ -81,11 +81,11 @@ class Mark(Generic[T]):
     # -- where it comes from ------------------------------------------------------------------------------------------
 
     def of_operation(self, run: Interpreter, call: Call, made: Sequence[Tensor]) -> Sequence[T | None]:
-        """What is known of each of the new tensors among an operation's results."""
+        """The mark of each new tensor among an operation's results."""
         return [getattr(one.marks, self.name) for one in made]
 
     def of_layer(self, run: Interpreter, call: LayerCall, made: Sequence[Tensor]) -> Sequence[T | None]:
-        """What is known of each of the tensors that a layer gives."""
+        """The mark of each tensor that a layer gives."""
         return [getattr(one.marks, self.name) for one in made]
 
     def follows_alone(self, run: Interpreter, call: Call) -> bool:
@@ -93,11 +93,11 @@ class Mark(Generic[T]):
         return True
 
     def of_batch(self, sample: Tensor, batch: Tensor) -> T | None:
-        """What is known of a batch that a loader makes of samples such as this one."""
+        """The mark of a batch that a loader makes of samples such as this one."""
         return None
 
     def of_data(self, made: Tensor) -> T | None:
-        """What is known of a tensor of numbers that are written out, read or computed elsewhere."""
+        """The mark of a tensor of numbers that are written out, read or computed elsewhere."""
         return None
 
     # -- of two, and of another one -----------------------------------------------------------------------------------
@@ -107,10 +107,10 @@ class Mark(Generic[T]):
         return self.of(a) == self.of(b)
 
     def common(self, a: Tensor, b: Tensor) -> T | None:
-        """What is known of a tensor that is one of the two."""
+        """The mark of a tensor that is one of the two."""
         known = self.of(a)
         return known if known == self.of(b) else None
 
     def another(self, value: Tensor) -> T | None:
-        """What is known of another tensor of the kind: the next item of a stream."""
+        """The mark of another tensor of the kind: the next item of a stream."""
         return self.of(value)

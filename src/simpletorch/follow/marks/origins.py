@@ -82,7 +82,7 @@ class _Origins(Mark[Origins]):
         return tuple(x if x == y else None for x, y in zip(left, right, strict=True))
 
     def of_operation(self, run: Interpreter, call: Call, made: Sequence[Tensor]) -> Sequence[Origins]:
-        """What is known of the dims of an operation's results; a warning where nobody can have meant it."""
+        """The origins of the dims of an operation's results; a warning where a broadcast is likely a mistake."""
         work = _work(call.name)
         if work is _in_place:
             results = call.result if isinstance(call.result, tuple) else (call.result,)
@@ -92,7 +92,7 @@ class _Origins(Mark[Origins]):
         return [_of_result(run, work, call, one) for one in made]
 
     def of_layer(self, run: Interpreter, call: LayerCall, made: Sequence[Tensor]) -> Sequence[Origins]:
-        """What is known of the dims of a layer's result: what its input had in front, then what the layer makes."""
+        """The dims of a layer's result are those that its input has in front, then those that the layer makes."""
         results = call.result if isinstance(call.result, tuple) else (call.result,)
         source = call.args[0] if call.args else None
         known = of(source)
@@ -113,7 +113,7 @@ class _Origins(Mark[Origins]):
         return tuple(_IN_DATA if s == 1 else FEATURES if i else ROWS for i, s in enumerate(sizes)) if sizes else None
 
     def of_batch(self, sample: Tensor, batch: Tensor) -> Origins:
-        """What a loader makes of samples: a 1 that a sample has is the data's."""
+        """A 1 that a sample has is the data's."""
         sizes = _sizes(batch)
         known = of(sample) or (None,) * (len(sizes) - 1)
         fits = sizes and len(known) == len(sizes) - 1

@@ -51,7 +51,7 @@ class _Spread(Mark[Spread]):
         return True
 
     def of_operation(self, run: Interpreter, call: Call, made: Sequence[Tensor]) -> Sequence[Spread | None]:
-        """What operations make of tensors over a mesh is spread too, and of plain ones plain."""
+        """Results of tensors over a mesh are spread too, and results of plain ones are plain."""
         if call.name in MAKERS:
             return (PLAIN,) * len(made)
         if not run.spreads:

@@ -348,7 +348,7 @@ class _Numbers(Mark[Numbers]):
         return None
 
     def another(self, value: Tensor) -> Numbers | None:
-        """What was drawn by chance for one was for each."""
+        """Numbers that were drawn by chance for one were drawn for each."""
         known = of(value)
         return known if known is not None and known.by_chance else None
 
