@@ -50,9 +50,13 @@ def test_of_two_alike_the_mark_is_known(name):
     assert getattr(carried.common(one, other, KIND).marks, name) is None
 
 
-def test_another_one_and_the_same_memory_have_all_marks():
+def test_another_one_has_all_marks():
     assert carried.another(tensor()).marks == KNOWN
-    assert tensor().like(KIND).marks == KNOWN
+
+
+def test_another_object_for_the_same_numbers_has_all_marks_but_its_place():
+    """A module's parameters are moved beside their marks."""
+    assert tensor().like(KIND).marks == KNOWN._replace(place=None)
 
 
 @pytest.mark.parametrize("name", Marks._fields)
@@ -78,3 +82,20 @@ def test_which_dim_the_samples_are_isn_t_lost(given, tmp_path):
     x = "x = torch.randn(batch_size, steps, 8)\nfirst, *rest = [x for _ in range(n)]\n"
     program.write_text(f"{LSTM}{x}nn.LSTM(8, 16)({given})\n")
     assert [(found.line, found.code) for found in follow(program).warnings] == [(7, "tensor-mixed")]
+
+
+def test_a_copy_of_a_module_is_where_the_module_was_moved(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text("""
+import copy
+import torch
+from torch import nn
+
+device = "cuda" if torch.cuda.is_available() else "cpu"
+model = nn.Linear(3, 5).to(device)
+averaged = copy.deepcopy(model)
+with torch.no_grad():
+    for mean, weight in zip(averaged.parameters(), model.parameters()):
+        mean.mul_(0.9).add_(weight, alpha=0.1)
+""")
+    assert follow(program).errors == ()

@@ -249,10 +249,10 @@ class Tensor(Object):
         return self.marks._replace(**dict.fromkeys(gone)) if gone else self.marks
 
     def like(self, type: TensorType) -> Tensor:
-        """Another object for the same numbers in the same memory: what is known of these is known of it."""
+        """Another object for the same numbers: all marks are its marks, but its place, which `devices.of` knows."""
         made = Tensor(type, array=self.array)
-        made.marks, made.numbers, made.offset = self.known, self.numbers, self.offset
-        made.is_written_out = self.is_written_out
+        made.marks = self.known._replace(place=None)
+        made.numbers, made.offset, made.is_written_out = self.numbers, self.offset, self.is_written_out
         return made
 
     def one_of_many(self, type: TensorType) -> Tensor:
