@@ -92,7 +92,9 @@ import torch
 from torch import nn
 
 device = "cuda" if torch.cuda.is_available() else "cpu"
-model = nn.Linear(3, 5).to(device)
+model = nn.Linear(3, 5)
+nn.init.ones_(model.weight)
+model.to(device)
 averaged = copy.deepcopy(model)
 with torch.no_grad():
     for mean, weight in zip(averaged.parameters(), model.parameters()):

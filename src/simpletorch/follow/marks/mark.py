@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -71,7 +71,8 @@ class Mark(Generic[T]):
 
     def put(self, value: Tensor, known: T | None) -> None:
         """A new tensor has this mark."""
-        value.marks = value.marks._replace(**{self.name: known})
+        changed: dict[str, Any] = {self.name: known}
+        value.marks = value.marks._replace(**changed)
 
     def forget(self, run: Interpreter, value: Tensor) -> None:
         """A tensor is changed in place, so that its mark doesn't hold any more."""

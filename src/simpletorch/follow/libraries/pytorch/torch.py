@@ -176,7 +176,8 @@ def from_data(run: Interpreter, value: Value, dtype: DType | None = None) -> Ten
     if not isinstance(held, Tensor) or held.array:
         return carried.of_data(made)
     ORIGINS.put(made, ORIGINS.of(held))
-    return devices.moved(run, made, held.marks.place)
+    devices.DEVICE.put(made, held.marks.place)
+    return made
 
 
 def _data_type(run: Interpreter, value: Value) -> TensorType:
