@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 from simpletorch.follow import branches, iteration
 from simpletorch.follow.heap import CHANGED, HISTORY, NEXT, OF_GRAPHS, SIZE, Cells, Change, born, now
 from simpletorch.follow.marks import layout
-from simpletorch.follow.marks.mark import KEYED
 from simpletorch.follow.mistakes.modules import MODULE
 from simpletorch.follow.numbers import indexes, sizes
 from simpletorch.follow.outcomes import Passing
@@ -263,7 +262,7 @@ def _of_tensors(old: Tensor, new: Tensor) -> Step:
 
 
 def _but_layout(value: Tensor) -> tuple[Any, ...]:
-    return value.known._replace(layout=None)[KEYED]
+    return (*value.known._replace(layout=None, spread=None),)
 
 
 def _of_types(old: TensorType, new: TensorType) -> Step:
