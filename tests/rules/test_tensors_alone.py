@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from simpletorch.follow.marks.no_tensors import Places
+from simpletorch.follow.mistakes.no_tensors import Places
 from simpletorch.rules import MODULES, RULES
 from simpletorch.rules.core.registry import forward_rule
 from tests.oracle.databases import op_db

@@ -9,8 +9,9 @@ import ast
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from simpletorch.follow.marks import devices, moves
+from simpletorch.follow.marks import devices
 from simpletorch.follow.outcomes import Raised
+from simpletorch.follow.sources import moves
 from simpletorch.follow.sources.syntax import of_node, own_nodes
 from simpletorch.follow.values import Class, Function, Instance, Value
 from simpletorch.rules import Device, TensorType

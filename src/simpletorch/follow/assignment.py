@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow import attributes, branches, guards, items, iteration, operators
 from simpletorch.follow.annotations import hold_attribute
-from simpletorch.follow.marks import gradients, modules, origins, purity, training
+from simpletorch.follow.marks import carried
+from simpletorch.follow.mistakes import modules, purity, training
 from simpletorch.follow.model import iterators, kinds
 from simpletorch.follow.outcomes import Done, Raised
 from simpletorch.follow.sources.syntax import of_node, unparsed
@@ -169,9 +170,7 @@ def _another(run: Interpreter, value: Value) -> Value:
         made = run.part(value, value.reason)
         made.type, made.cause = value.type, value.cause
         return made
-    if isinstance(value, Tensor):
-        return gradients.alike(value, origins.keep(value, Tensor(value.type, array=value.array)))
-    return value
+    return carried.another(value) if isinstance(value, Tensor) else value
 
 
 def _wrong_number(run: Interpreter, value: Value, found: tuple[Value, ...], parts: Sequence[ast.expr]) -> list[Value]:

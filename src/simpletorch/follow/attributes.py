@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any, Final
 from simpletorch.follow import branches, guards, items, layers, texts
 from simpletorch.follow.libraries import METHODS, NATIVES
 from simpletorch.follow.libraries.pytorch import sparse
-from simpletorch.follow.marks import devices, gradients, layout, modules, origins, purity, sparsity, updates
+from simpletorch.follow.marks import devices, gradients, sparsity
+from simpletorch.follow.marks.layout import LAYOUT
 from simpletorch.follow.memory import stand_ins
 from simpletorch.follow.memory.remembered import note, note_name
+from simpletorch.follow.mistakes import modules, purity, updates
 from simpletorch.follow.model import descriptors, kinds, metaclasses
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
@@ -166,9 +168,8 @@ def _of_tensor(run: Interpreter, value: Tensor, name: str) -> Value:
         known = value.type.device is not None
         return devices.device_of(run, value) if known else run.derived("device", value, None, "device")
     if name == "data":
-        made = gradients.cut(value, Tensor(replace(value.type, is_parameter=False), array=value.array))
-        made.numbers = value.numbers
-        return devices.moved(run, origins.keep(value, layout.keep(value, made)), devices.of(run, value))
+        made = gradients.cut(value, value.like(replace(value.type, is_parameter=False)))
+        return devices.moved(run, made, devices.of(run, value))
     if value.array:
         return run.program.array_attribute(run, value, name)
     if name == "grad":
@@ -844,7 +845,7 @@ def _put_on_tensor(run: Interpreter, value: Tensor, name: str, new: Value) -> No
     if name in _FIXED and not value.array:
         raise Raised("AttributeError", None, _ATTRIBUTE_ERROR)
     if name in ("data", "shape"):
-        layout.forget(run, value)
+        LAYOUT.forget(run, value)
     if name == "data":
         new = run.resolve(new)
         kind = new.type if isinstance(new, Tensor) else TensorType()

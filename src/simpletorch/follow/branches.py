@@ -6,16 +6,14 @@ What differs afterwards is a `Choice` that remembers the condition: a second ``i
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import guards
 from simpletorch.follow.heap import OF_GRAPHS, Change, born, now
-from simpletorch.follow.marks import layout, origins, sparsity
+from simpletorch.follow.marks import carried, sparsity
 from simpletorch.follow.numbers import indexes, offsets
 from simpletorch.follow.outcomes import Done, Outcome, Raise, Raised, Return, Split
 from simpletorch.follow.values import (
-    HISTORY,
     MISSING,
     NEXT,
     SIZE,
@@ -66,7 +64,6 @@ __all__ = [
     "merge",
     "one_of",
     "resolve",
-    "same_history",
     "truth",
 ]
 
@@ -179,8 +176,7 @@ def alike(a: Value, b: Value) -> bool:
     if isinstance(a, Unknown) and isinstance(b, Unknown):
         return a.type == b.type and a.size is False and _measure_alike(a, b)
     if isinstance(a, Tensor) and isinstance(b, Tensor):
-        same = same_history(a, b) and indexes.same(a, b) and layout.same(a, b) and origins.same(a, b)
-        return a.type == b.type and a.array == b.array and same
+        return a.type == b.type and a.array == b.array and carried.same(a, b)
     if type(a) is not type(b):
         return False
     if isinstance(a, tuple):
@@ -222,19 +218,9 @@ def _hold_alike(a: Instance | Dict, b: Instance | Dict) -> bool:
         _compared.discard(pair)
 
 
-def same_history(a: Tensor, b: Tensor) -> bool:
-    """Whether the same is known of how the two were made."""
-    return bool(a.cells.get(HISTORY) == b.cells.get(HISTORY))
-
-
 def common_tensor(a: Tensor, b: Tensor) -> Tensor:
     """One that stands for both: which of them it is isn't known, nor what is behind it."""
-    made = Tensor(a.type if a.type == b.type else common_type(a.type, b.type), array=a.array)
-    known = a.cells.get(HISTORY)
-    if known is not None and known == b.cells.get(HISTORY) and a.base is None and b.base is None:
-        made.cells[HISTORY] = replace(known, leaf=None if known.grad else known.leaf, parents=(), saves=False, kept=())
-    made.batch = a.batch if a.batch == b.batch else None
-    return origins.common(a, b, layout.common(a, b, made))
+    return carried.common(a, b, a.type if a.type == b.type else common_type(a.type, b.type))
 
 
 def common_type(a: TensorType, b: TensorType) -> TensorType:

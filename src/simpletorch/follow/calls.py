@@ -10,8 +10,9 @@ from simpletorch.follow import branches, classes, files, guards, items, layers
 from simpletorch.follow.annotations import hold_arguments, hold_result, stated_devices
 from simpletorch.follow.heap import Cells
 from simpletorch.follow.libraries import CLASSES, METHODS, Model
-from simpletorch.follow.marks import arguments, gradients, modules, purity
+from simpletorch.follow.marks import gradients
 from simpletorch.follow.memory import closures, recursion, remembered
+from simpletorch.follow.mistakes import arguments, modules, purity
 from simpletorch.follow.model import iterators, kinds, names, unmodelled
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.scopes import Scope

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, guards, texts
 from simpletorch.follow.guards import Guard
-from simpletorch.follow.marks import modules
 from simpletorch.follow.memory import remembered
+from simpletorch.follow.mistakes import modules
 from simpletorch.follow.model import generators, iterators, kinds, metaclasses, names, unmodelled
 from simpletorch.follow.numbers import between, offsets
 from simpletorch.follow.outcomes import Done, Outcome, Passing, Raise, Raised

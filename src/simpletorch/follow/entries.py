@@ -258,7 +258,9 @@ def _given(run: Interpreter, kind: TensorType) -> Tensor:
     for item in kind.shape.items:
         if isinstance(item, Expr):
             run.free.update(variables(item))
-    return devices.placed(Tensor(kind))
+    made = Tensor(kind)
+    devices.DEVICE.put(made, devices.DEVICE.of_annotation(made))
+    return made
 
 
 def _takes_tensors(run: Interpreter, function: Function) -> bool:

@@ -21,8 +21,9 @@ from simpletorch.follow import (
 )
 from simpletorch.follow.budget import LARGEST, formats_too_much, weight
 from simpletorch.follow.libraries.python.evaluation import evaluate
-from simpletorch.follow.marks import devices, gradients, loading, modules, no_tensors
+from simpletorch.follow.marks import devices, gradients
 from simpletorch.follow.memory import elements, remembered
+from simpletorch.follow.mistakes import loading, modules, no_tensors
 from simpletorch.follow.model import iterators, kinds, unmodelled
 from simpletorch.follow.numbers import between, offsets
 from simpletorch.follow.outcomes import Raise, Raised, Return

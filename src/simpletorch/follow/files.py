@@ -288,7 +288,7 @@ def tensor_of(run: Interpreter, value: Tensor) -> Tensor:
     history: History | None = value.cells.get(HISTORY)
     if history is not None and history.grad is not None:
         made.cells[HISTORY] = History(grad=history.grad, leaf=True, form=history.form)
-    made.place = devices.of(run, value)
+    devices.DEVICE.put(made, devices.of(run, value))
     return made
 
 
@@ -437,5 +437,5 @@ def mapped(run: Interpreter, target: Value, saved: Tensor) -> Tensor:
         there = run.ask("Tensor.to", (saved, target)) if isinstance(target, str | Device) else None
         device = there.type.device if isinstance(there, Tensor) else None
         made.cells["type"] = replace(made.type, device=device)
-        made.place = devices.of(run, there)
+        devices.DEVICE.put(made, devices.of(run, there))
     return made

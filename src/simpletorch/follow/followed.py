@@ -26,8 +26,8 @@ from simpletorch.follow.libraries.pytorch import (  # noqa: F401  (tables)
     torch_runtime,
     torch_streams,
 )
-from simpletorch.follow.marks import training
 from simpletorch.follow.marks.seen import Seen, Watching
+from simpletorch.follow.mistakes import training
 from simpletorch.follow.outcomes import Exhausted, Raise, Raised
 from simpletorch.follow.scopes import Scope
 from simpletorch.follow.sources import texts

@@ -31,9 +31,10 @@ from simpletorch.follow.budget import STEPS, Budget
 from simpletorch.follow.findings import Call, Finding, OneOf
 from simpletorch.follow.guards import Guard
 from simpletorch.follow.heap import Cells, Heap, born, now
-from simpletorch.follow.marks import devices, gradients, purity, sparsity
-from simpletorch.follow.marks.training import Training
+from simpletorch.follow.marks import devices, gradients, sparsity
 from simpletorch.follow.memory import recursion, remembered, stand_ins
+from simpletorch.follow.mistakes import purity
+from simpletorch.follow.mistakes.training import Training
 from simpletorch.follow.model import generators
 from simpletorch.follow.numbers import sizes
 from simpletorch.follow.outcomes import Done, Ending, Exhausted, Outcome, Raised

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, guards, iteration
 from simpletorch.follow.budget import LARGEST
-from simpletorch.follow.marks import purity, sparsity
+from simpletorch.follow.marks import sparsity
 from simpletorch.follow.memory import stand_ins
+from simpletorch.follow.mistakes import purity
 from simpletorch.follow.model import kinds, metaclasses, unmodelled
 from simpletorch.follow.numbers import between, offsets, sizes
 from simpletorch.follow.outcomes import Raised

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches
 from simpletorch.follow.budget import length
-from simpletorch.follow.marks import gradients, layout, origins
+from simpletorch.follow.marks import carried
 from simpletorch.follow.model import iterators, kinds, metaclasses
-from simpletorch.follow.numbers import indexes, sizes
+from simpletorch.follow.numbers import sizes
 from simpletorch.follow.values import (
     MISSING,
     NEXT,
@@ -160,9 +160,7 @@ def letter(run: Interpreter, text: str | Unknown) -> Unknown:
 def another(value: Value) -> Value:
     """Another value of the same kind: items of one stream, such as batches, are different objects."""
     if isinstance(value, Tensor):
-        made = origins.keep(value, layout.keep(value, Tensor(value.type, array=value.array)))
-        made.batch = value.batch
-        return gradients.alike(value, indexes.batched(value, made))
+        return carried.another(value)
     if type(value) is tuple:
         return tuple(map(another, value))
     if isinstance(value, List):

@@ -10,20 +10,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, tensors
 from simpletorch.follow.libraries.pytorch.signatures import PARAMETERS
-from simpletorch.follow.marks import (
-    devices,
-    gradients,
-    layout,
-    modes,
-    modules,
-    no_tensors,
-    origins,
-    purity,
-    sequences,
-    streams,
-)
+from simpletorch.follow.marks import carried, devices, gradients, layout, sequences, streams
+from simpletorch.follow.marks.mark import LayerCall
 from simpletorch.follow.memory import answers, remembered
 from simpletorch.follow.memory.answers import Answer, answer
+from simpletorch.follow.mistakes import modes, modules, no_tensors, purity
 from simpletorch.follow.numbers import indexes
 from simpletorch.follow.values import (
     MISSING,
@@ -272,9 +263,9 @@ def forward(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs:
     _learn(run, name, rule, args)
     out = tensors.made(run, result) if isinstance(result, TensorType) else tensors.from_rule(run, result, str(rule))
     gradients.forward(run, module, name, rule, args, kwargs, out)
-    _mark(run, known, module, rule, name, args, kwargs, out)
+    _mark(run, known, LayerCall(name, module, rule, args, kwargs, out))
     if name in sequences.LAYERS:
-        sequences.of_layer(run, name, module, args, out)
+        sequences.of_sequence(run, name, module, args, out)
     return out
 
 
@@ -303,31 +294,17 @@ def _short(name: str) -> str:
     return name.rpartition(".")[2]
 
 
-def _mark(
-    run: Interpreter,
-    known: Answer | None,
-    module: Instance,
-    rule: ModuleRule,
-    name: str,
-    args: tuple[Value, ...],
-    kwargs: dict[str, Value],
-    result: Value,
-) -> None:
-    """How a result lies in memory, where its dims come from, where it is, and which of them are the samples."""
-    own = devices.of_layer(run, module, rule) if run.places else None
+def _mark(run: Interpreter, known: Answer | None, call: LayerCall) -> None:
+    """Results get their marks: those that are remembered with the answer, or what each mark says."""
+    own = devices.of_parameters(run, call.module, call.rule) if run.places else None
     key: list[Any] = [run.places, own, run.modes.get(layout.OTHER_FORMAT)]
-    if known is None or kwargs or not answers.marks(args, key, run.moved):
+    if known is None or call.kwargs or not answers.marks(call.args, key, run.moved):
         known = None
-    elif answers.recall(known, tuple(key), result):
+    elif answers.recall(known, tuple(key), call.result):
         return
-    layout.of_layer(run, name, args, result)
-    origins.of_layer(name, rule, args, result)
-    if run.places:
-        devices.forward(run, own, rule, args, kwargs, result)
-    if run.training.has_batches and name not in sequences.LAYERS:
-        sequences.of_layer(run, name, module, args, result)
-    if known is not None and devices.agree(run, args, own):
-        answers.keep(known, tuple(key), result, args)
+    carried.of_layer(run, call)
+    if known is not None and devices.agree(run, call.args, own):
+        answers.keep(known, tuple(key), call.result, call.args)
 
 
 _LAST: Final = {"Linear": "in_features", "LSTM": "input_size", "GRU": "input_size", "RNN": "input_size"}

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import assignment, branches, calls, guards, items, iteration
 from simpletorch.follow.heap import OF_GRAPHS, Cells, Change, Missing, born, now
-from simpletorch.follow.marks import last_batches, last_rounds, schedules
 from simpletorch.follow.memory import closures, stand_ins
+from simpletorch.follow.mistakes import last_batches, schedules
 from simpletorch.follow.model import generators, iterators
-from simpletorch.follow.numbers import between, sizes
+from simpletorch.follow.numbers import between, last_rounds, sizes
 from simpletorch.follow.numbers.growth import Growth
 from simpletorch.follow.numbers.progress import Progress, item_by_number
 from simpletorch.follow.outcomes import Done, Jump, Outcome, Raise, Raised, Return, Split

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, guards, items, iteration, texts
 from simpletorch.follow.budget import LARGEST, formats_too_much, weight
-from simpletorch.follow.marks import no_tensors, sparsity
+from simpletorch.follow.marks import sparsity
 from simpletorch.follow.memory import stand_ins
+from simpletorch.follow.mistakes import no_tensors
 from simpletorch.follow.model import abstract, iterators, kinds, metaclasses, unmodelled
 from simpletorch.follow.numbers import between, indexes, offsets
 from simpletorch.follow.outcomes import Raised

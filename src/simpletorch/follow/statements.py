@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, Final
 from simpletorch.follow import assignment, branches, calls, classes, guards, loops
 from simpletorch.follow.annotations import hold_variable
 from simpletorch.follow.guards import Guard
-from simpletorch.follow.marks import devices, modules, moves
+from simpletorch.follow.marks import devices
+from simpletorch.follow.mistakes import modules
 from simpletorch.follow.model import handlers, kinds, unmodelled
 from simpletorch.follow.outcomes import BREAK, CONTINUE, Done, Ending, Outcome, Passing, Raise, Raised, Return, Split
-from simpletorch.follow.sources import imports, machines, refusals
+from simpletorch.follow.sources import imports, machines, moves, refusals
 from simpletorch.follow.sources.syntax import of_node, unparsed, walk
 from simpletorch.follow.values import MISSING, Class, Instance, Unknown, Value, is_known
 

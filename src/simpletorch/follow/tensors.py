@@ -7,23 +7,11 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final, final
 
 from simpletorch.follow import branches, guards, iteration
-from simpletorch.follow.marks import (
-    devices,
-    gradients,
-    layout,
-    mixed,
-    modes,
-    modules,
-    no_tensors,
-    origins,
-    purity,
-    sequences,
-    sparsity,
-    spread,
-    streams,
-)
+from simpletorch.follow.marks import carried, devices, gradients, layout, sequences, sparsity, spread, streams
+from simpletorch.follow.marks.mark import Call
 from simpletorch.follow.memory import answers
 from simpletorch.follow.memory.answers import Answer
+from simpletorch.follow.mistakes import mixed, modes, modules, no_tensors, purity
 from simpletorch.follow.numbers import between, indexes, offsets, sizes
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
@@ -407,10 +395,6 @@ def by_rule(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[s
         indexes.note_written_out(name, args, given_back)
     gradients.follow(run, name, args, kwargs, given_back)
     _mark(run, known, name, args, kwargs, given_back)
-    if run.spreads:
-        spread.follow(args, kwargs, given_back)
-    if operation.names_sizes:
-        spread.made(given_back)
     if not operation.is_looked_at:
         return given_back
     if name in sequences.MAKERS:
@@ -443,25 +427,17 @@ def _mark(
     kwargs: dict[str, Value],
     result: Value,
 ) -> None:
-    """How a result lies in memory, where its dims come from, where it is, and which of them are the samples."""
-    placed = run.places or name == "Tensor.to" or "device" in kwargs
-    key: list[Any] = [placed]
-    if known is None or not answers.marks(args, key, run.moved) or not answers.marks(kwargs.values(), key, run.moved):
+    """Results get their marks: those that are remembered with the answer, or what each mark says."""
+    key: list[Any] = [run.places]
+    operands = (*args, *kwargs.values()) if kwargs else args
+    if known is None or run.spreads or not answers.marks(operands, key, run.moved):
         known = None
     elif answers.recall(known, tuple(key), result):
         return
-    before = run.told
-    layout.follow(run, name, args, kwargs, result)
-    origins.follow(run, name, args, kwargs, result)
-    if placed:
-        devices.follow(run, name, args, kwargs, result)
-    if run.training.has_batches:
-        sequences.check_samples(run, name, args, kwargs)
-        sequences.follow(name, args, kwargs, result)
-    if known is not None and before == run.told:
-        given = (*args, *kwargs.values())
-        if origins.follows_alone(name, given) and devices.agree(run, given):
-            answers.keep(known, tuple(key), result, given)
+    before, call = run.told, Call(name, args, kwargs, result)
+    carried.of_operation(run, call)
+    if known is not None and before == run.told and carried.follows_alone(run, call):
+        answers.keep(known, tuple(key), result, operands)
 
 
 _JOINS: Final = frozenset({

@@ -24,22 +24,21 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterator as Items
 from copy import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, final
 
 from simpletorch.follow.heap import ASKED_FOR, CHANGED, HISTORY, MISSING, NEXT, SIZE, SPENT, TUPLE, Cells, Missing
+from simpletorch.follow.marks.mark import FORGOTTEN, NOTHING, Marks
 from simpletorch.rules import Device, TensorType
 from simpletorch.rules.core.dtype import DType
 from simpletorch.rules.core.values import Sizes
 from simpletorch.shapes import Expr
 
 if TYPE_CHECKING:
-    from simpletorch.follow.marks.layout import Layout
-    from simpletorch.follow.marks.origins import Origins
     from simpletorch.follow.marks.sparsity import Matrix
-    from simpletorch.follow.marks.spread import Spread
     from simpletorch.follow.numbers.indexes import Numbers
     from simpletorch.follow.scopes import Scope
 
@@ -88,6 +87,7 @@ __all__ = [
     "is_int",
     "is_known",
     "is_plain",
+    "tensors_in",
     "type_of",
 ]
 
@@ -204,6 +204,9 @@ class History:
     kept: tuple[Kept, ...] = field(default=(), compare=False, repr=False)
 
 
+_OF_ALL: Final = 2  # cells at most while no mark is forgotten: its type and its `History`
+
+
 @final
 class Tensor(Object):
     """A tensor of torch's, or an array of NumPy's. ``cells["type"]`` is its type, other cells are attributes of it."""
@@ -212,15 +215,11 @@ class Tensor(Object):
         "apart",
         "array",
         "base",
-        "batch",
         "is_view",
         "is_written_out",
-        "layout",
+        "marks",
         "numbers",
         "offset",
-        "origins",
-        "place",
-        "spread",
     )
 
     def __init__(self, type: TensorType, *, array: bool = False) -> None:
@@ -230,13 +229,9 @@ class Tensor(Object):
         self.offset: tuple[Any, Any, Any] | None = None  # of a 0-dim one, see `offsets`
         self.numbers: Numbers | None = None  # see `indexes`
         self.base: Tensor | None = None  # whose memory it may share: what is written there is written here
-        self.layout: Layout = None  # see `marks.layout`
-        self.origins: Origins = None  # see `marks.origins`
-        self.place: str | None = None  # see `marks.devices`
-        self.spread: Spread | None = None  # see `marks.spread`
+        self.marks = NOTHING  # as they were when it was made; see `known`
         self.is_view = False  # whether it surely is memory of its base
         self.is_written_out = False  # whether the program itself says what it holds, see `indexes`
-        self.batch: int | None = None  # which dim the samples of a batch are along, see `marks.sequences`
         self.apart: tuple[TensorType, TensorType] | None = None  # see `one_of_many`
 
     @property
@@ -244,6 +239,21 @@ class Tensor(Object):
         """Its dtype, shape and device as they are now."""
         found: TensorType = self.cells["type"]
         return found if self.apart is None or self.apart[0] is not found else self.apart[1]
+
+    @property
+    def known(self) -> Marks:
+        """Its marks, but those that don't hold any more."""
+        if len(self.cells) <= _OF_ALL:
+            return self.marks
+        gone = [name for name, cell in FORGOTTEN.items() if cell in self.cells]
+        return self.marks._replace(**dict.fromkeys(gone)) if gone else self.marks
+
+    def like(self, type: TensorType) -> Tensor:
+        """Another object for the same numbers: all marks are its marks, but its place, which `devices.of` knows."""
+        made = Tensor(type, array=self.array)
+        made.marks = self.known._replace(place=None)
+        made.numbers, made.offset, made.is_written_out = self.numbers, self.offset, self.is_written_out
+        return made
 
     def one_of_many(self, type: TensorType) -> Tensor:
         """One of the tensors that this one stands for, the items of a list of unknown length: what is known of it is
@@ -591,7 +601,7 @@ class Saved(NamedTuple):
 
 
 GRADIENTS: Final = "gradients"
-"""In the state of an optimizer: what became of its gradients last, see `marks.updates`."""
+"""In the state of an optimizer: what became of its gradients last, see `mistakes.updates`."""
 REPEATED: Final = "repeated"
 """Of an open container of modules: it holds any number of what it is known to hold, and nothing else."""
 
@@ -628,6 +638,17 @@ def is_among(value: Value, values: tuple[Value, ...]) -> bool:
         if other is value:
             return True
     return False
+
+
+def tensors_in(values: Iterable[Value]) -> Items[Tensor]:
+    """The tensors among values, and in tuples and lists of which the items are known."""
+    for value in values:
+        if type(value) is Tensor:
+            yield value
+        elif isinstance(value, tuple):
+            yield from tensors_in(value)
+        elif isinstance(value, List):
+            yield from tensors_in(value.items or ())
 
 
 def is_plain(value: Instance) -> bool:

@@ -13,7 +13,7 @@ from torch.nn import functional as F
 import simpletorch as st
 from simpletorch.follow import follow, layers
 from simpletorch.follow.attributes import _COMPILED, _IN_PYTHON
-from simpletorch.follow.marks import modules
+from simpletorch.follow.mistakes import modules
 from simpletorch.rules import RULES, ModuleRule
 from tests.oracle.modules import build, cases, torch_class
 

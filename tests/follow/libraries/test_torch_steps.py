@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from simpletorch.follow import follow
-from simpletorch.follow.marks.steps import WEIGHTED
+from simpletorch.follow.mistakes.steps import WEIGHTED
 
 GAN = """import torch
 from torch import nn

@@ -48,7 +48,8 @@ from simpletorch.follow.libraries.arrays import (
     shape_of,
     write_into,
 )
-from simpletorch.follow.marks import gradients, mixed, modules, sparsity
+from simpletorch.follow.marks import gradients, sparsity
+from simpletorch.follow.mistakes import mixed, modules
 from simpletorch.follow.numbers import indexes, sizes
 from simpletorch.follow.values import (
     MISSING,

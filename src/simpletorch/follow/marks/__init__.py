@@ -1,1 +1,1 @@
-"""What a tensor carries beside its type: which stream computes it, its gradient, what its numbers are."""
+"""Marks are facts that a tensor carries beside its type: its memory layout, its gradient, its batch dimension."""

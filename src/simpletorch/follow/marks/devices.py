@@ -1,6 +1,6 @@
 """Which device a tensor is on where there is CUDA: what works on a machine without it may mix devices on one with it.
 
-A program is followed as on a machine without CUDA. Beside that each tensor remembers its ``place``: where it would be
+A program is followed as on a machine without CUDA. Beside that each tensor has a mark, its ``place``: where it would be
 if ``torch.cuda.is_available()`` held, "cpu" or "cuda", None where that isn't known. What ``"cuda" if
 torch.cuda.is_available() else "cpu"`` gives is "cpu" that says so (`Name`, `Chosen`); `moves` reads what conditions on
 CUDA move. Nothing is said of programs that choose by other means.
@@ -9,17 +9,17 @@ CUDA move. Nothing is said of programs that choose by other means.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, final
 
-from simpletorch.follow.marks import moves
+from simpletorch.follow.marks.mark import Call, LayerCall, Mark
 from simpletorch.follow.outcomes import Raised
-from simpletorch.follow.sources import texts
+from simpletorch.follow.sources import moves, texts
 from simpletorch.follow.sources.syntax import code, parse
-from simpletorch.follow.values import Instance, List, Tensor, Value, is_among
+from simpletorch.follow.values import Instance, List, Tensor, Value, tensors_in
 from simpletorch.rules import RULES, CannotTell, Device, ModuleRule, Report, TensorType, parameters
 from simpletorch.rules.core.dtype import DType
 from simpletorch.rules.core.registry import spoken_name
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BUFFER",
+    "DEVICE",
     "PLACE",
     "Chosen",
     "Name",
@@ -39,16 +40,12 @@ __all__ = [
     "chosen",
     "counts",
     "device_of",
-    "follow",
-    "forward",
     "is_cpu",
     "is_doubtful",
     "move",
     "moved",
     "named",
     "of",
-    "of_layer",
-    "placed",
     "to_numpy",
     "told",
     "untold",
@@ -184,7 +181,7 @@ def of(run: Interpreter, value: Value) -> str | None:
         return None
     if run.moved and (found := run.moved.get(id(value.cells))) is not None:
         return found[0] if isinstance(found, tuple) else None
-    return value.place
+    return value.marks.place
 
 
 def told(run: Interpreter, value: Value) -> Device | None:
@@ -205,28 +202,11 @@ def device_of(run: Interpreter, value: Tensor) -> Device | None:
     return Chosen("cpu", None, "cuda") if place == "cuda" else Device("cpu", known.index)
 
 
-def placed(made: Tensor) -> Tensor:
-    """A tensor that a caller gives, where its annotation says."""
-    known = made.type.device
-    made.place = known.type if known is not None and known.type in ("cpu", "cuda") else None
-    return made
-
-
 def moved(run: Interpreter, made: Value, place: str | None) -> Value:
     """A tensor that was just made, or moved to a place."""
     if isinstance(made, Tensor) and not made.array:
-        made.place = place
+        DEVICE.put(made, place)
     return made
-
-
-def _tensors(values: Mapping[str, Value] | tuple[Value, ...]) -> Iterator[Tensor]:
-    for value in values if isinstance(values, tuple) else values.values():
-        if type(value) is Tensor:
-            yield value
-        elif type(value) is tuple:
-            yield from _tensors(value)
-        elif type(value) is List and value.items is not None:
-            yield from _tensors(value.items)
 
 
 _NEW: Final = frozenset({
@@ -236,29 +216,55 @@ _NEW: Final = frozenset({
 _CASTS: Final = frozenset(("to", "cuda", "cpu", "type_as"))
 
 
-def follow(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: Mapping[str, Value], result: Value) -> None:
+@final
+class _Device(Mark[str]):
+    def of_operation(self, run: Interpreter, call: Call, made: Sequence[Tensor]) -> Sequence[str | None]:
+        if not run.places and call.name != "Tensor.to" and "device" not in call.kwargs:
+            return super().of_operation(run, call, made)
+        place = _of_operation(run, call)
+        return [one.marks.place if one.array else place for one in made]
+
+    def of_layer(self, run: Interpreter, call: LayerCall, made: Sequence[Tensor]) -> Sequence[str | None]:
+        place = _of_layer(run, call) if run.places else None
+        return (place,) * len(made)
+
+    def follows_alone(self, run: Interpreter, call: Call) -> bool:
+        return agree(run, (*call.args, *call.kwargs.values()))
+
+    def of_data(self, made: Tensor) -> str:
+        return "cpu"
+
+    def of_batch(self, sample: Tensor, batch: Tensor) -> str | None:
+        return "cpu" if sample.array else sample.marks.place
+
+    def of_annotation(self, made: Tensor) -> str | None:
+        """Where a tensor is that a caller gives: where its annotation says."""
+        known = made.type.device
+        return known.type if known is not None and known.type in ("cpu", "cuda") else None
+
+
+DEVICE: Final = _Device("place")
+
+
+def _of_operation(run: Interpreter, call: Call) -> str | None:
     """Where an operation's result is; an error where its operands are on several devices."""
+    name, args, kwargs, _ = call
     short = name.rpartition(".")[2]
     device = kwargs.get("device")
     if device is not None:
         check_name(run, device, short)
-    place: str | None
     if short in _CASTS:
-        place = _target(run, short, args, kwargs)
-    elif device is not None:
-        place = named(run, device)
-    else:
-        operands = [*_tensors(args), *_tensors(kwargs)] if kwargs else [*_tensors(args)]
-        if not operands and short in _NEW and "device" not in kwargs:
-            place = "cpu"
-        elif short in ("__getitem__", "__setitem__"):
-            place = of(run, args[0])
-            _check_index(run, args[0], args[1], place)
-        else:
-            place = _common(run, name, operands)
-    for one in result if isinstance(result, tuple) else (result,):
-        if isinstance(one, Tensor) and not one.array and not is_among(one, args):
-            one.place = place
+        return _target(run, short, args, kwargs)
+    if device is not None:
+        return named(run, device)
+    operands = [*tensors_in((*args, *kwargs.values()) if kwargs else args)]
+    if not operands and short in _NEW and "device" not in kwargs:
+        return "cpu"
+    if short in ("__getitem__", "__setitem__"):
+        place = of(run, args[0])
+        _check_index(run, args[0], args[1], place)
+        return place
+    return _common(run, name, operands)
 
 
 def _target(run: Interpreter, short: str, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> str | None:
@@ -302,7 +308,7 @@ def agree(run: Interpreter, values: tuple[Value, ...], own: str | None = None) -
         if type(one) is Tensor:
             places.add(of(run, one))
         elif type(one) in _ROWS:
-            places.update([of(run, inner) for inner in _tensors((one,))])
+            places.update([of(run, inner) for inner in tensors_in((one,))])
     return len(places) < 2
 
 
@@ -312,7 +318,7 @@ _ROWS: Final = (tuple, List)
 def _mixed(run: Interpreter, name: str, first: Tensor, second: Tensor) -> None:
     first, second = (first, second) if of(run, first) == "cpu" else (second, first)
     _tell(run, f"{spoken_name(name)}: {first.type} is on the CPU, but {second.type} is on cuda", _HINT)
-    first.place = _MIXED  # what was left behind is said once
+    DEVICE.put(first, _MIXED)  # what was left behind is said once
 
 
 _HINT: Final = ".to(device) on the one on the CPU, or device= where it is made"
@@ -322,7 +328,7 @@ def _check_index(run: Interpreter, value: Tensor, index: Value, place: str | Non
     """What is on the CPU is indexed by what is on the CPU alone."""
     if place != "cpu":
         return
-    for one in _tensors(index if type(index) is tuple else (index,)):
+    for one in tensors_in(index if type(index) is tuple else (index,)):
         if of(run, one) == "cuda" and one.type.shape.rank:
             message = f"[]: {value.type} is on the CPU, but the index {one.type} is on cuda"
             _tell(run, message, ".cpu() on the index, or the tensor to the device")
@@ -351,7 +357,7 @@ def is_doubtful(run: Interpreter, answer: Report, operands: tuple[Value, ...], m
     """
     if answer.kind != "device":
         return False
-    if any(_is_elsewhere(of(run, t), t.type.device) for t in _tensors(operands)):
+    if any(_is_elsewhere(of(run, t), t.type.device) for t in tensors_in(operands)):
         return True
     told = module.native.parameters_device if module is not None and isinstance(module.native, ModuleRule) else None
     if told is None or module is None:
@@ -413,21 +419,16 @@ def place_of(run: Interpreter, module: Instance) -> str | None:
     return "cpu" if device is None else named(run, device)
 
 
-def of_layer(run: Interpreter, module: Instance, rule: ModuleRule) -> str | None:
+def of_parameters(run: Interpreter, module: Instance, rule: ModuleRule) -> str | None:
     """Where the parameters of a layer are, None of one that has none."""
     return place_of(run, module) if _has_parameters(rule) else None
 
 
-def forward(
-    run: Interpreter,
-    own: str | None,
-    rule: ModuleRule,
-    args: tuple[Value, ...],
-    kwargs: Mapping[str, Value],
-    out: Value,
-) -> None:
-    """Where a layer's result is, whose parameters are at ``own``; an error where it is given what is elsewhere."""
-    operands = [*_tensors(args), *_tensors(kwargs)]
+def _of_layer(run: Interpreter, call: LayerCall) -> str | None:
+    """Where a layer's result is; an error where it is given what is elsewhere than its parameters."""
+    rule, args, kwargs = call.rule, call.args, call.kwargs
+    own = of_parameters(run, call.module, rule)
+    operands = [*tensors_in((*args, *kwargs.values()))]
     places = {of(run, t) for t in operands if t.type.shape.rank} | {own}
     places.discard(None)
     known = next(iter(places)) if len(places) == 1 else _MIXED if places else None
@@ -447,9 +448,8 @@ def forward(
             )
             first, odd = (first, odd) if of(run, first) == "cpu" else (odd, first)
             _tell(run, f"{rule}: {first.type} is on the CPU, but {odd.type} is on cuda", _HINT)
-        odd.place = _MIXED
-    for one in _tensors((out,)):
-        one.place = known
+        DEVICE.put(odd, _MIXED)
+    return known
 
 
 _LAYER_HINT: Final = ".to(device) on the module; layers in a plain list don't move with it"

@@ -11,10 +11,12 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, final
 
 from simpletorch.follow.heap import now
-from simpletorch.follow.marks import layout, losses, purity, sparsity, steps
+from simpletorch.follow.marks import layout, sparsity
+from simpletorch.follow.marks.mark import Mark
+from simpletorch.follow.mistakes import losses, purity, steps
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
     CHANGED,
@@ -31,6 +33,7 @@ from simpletorch.follow.values import (
     Unknown,
     Value,
     is_among,
+    tensors_in,
 )
 from simpletorch.rules import CannotTell, ModuleRule, TensorType, parameters
 from simpletorch.rules.core.cards import (
@@ -51,9 +54,9 @@ if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
 __all__ = [
+    "GRADIENT",
     "LEAF",
     "PLAIN",
-    "alike",
     "backward",
     "check_leaf",
     "cut",
@@ -183,16 +186,6 @@ def lacks(run: Interpreter, node: ast.Attribute) -> bool:
     return False
 
 
-def _tensors(values: Iterable[Value]) -> Iterator[Tensor]:
-    for value in values:
-        if isinstance(value, Tensor):
-            yield value
-        elif isinstance(value, tuple):
-            yield from _tensors(value)
-        elif isinstance(value, List):
-            yield from _tensors(value.items or ())
-
-
 def _mode(run: Interpreter) -> bool | None:
     """Whether gradients are recorded here."""
     found = run.modes.get(MODE)
@@ -215,12 +208,32 @@ def mark(value: Tensor, history: History | None) -> Tensor:
     return value
 
 
-def alike(source: Tensor, made: Tensor) -> Tensor:
-    """Another tensor of the kind: of one that requires no gradient it is known."""
-    known = source.cells.get(HISTORY)
-    if source.array or (known is not None and known.grad is False and source.base is None):
-        made.cells[HISTORY] = PLAIN
-    return made
+@final
+class _Gradient(Mark[History]):
+    def of(self, value: Tensor) -> History | None:
+        return value.cells.get(HISTORY)
+
+    def put(self, value: Tensor, known: History | None) -> None:
+        mark(value, known)
+
+    def common(self, a: Tensor, b: Tensor) -> History | None:
+        """Which of the two it is isn't known, nor what is behind it."""
+        known = self.of(a)
+        if known is None or known != self.of(b) or a.base is not None or b.base is not None:
+            return None
+        return replace(known, leaf=None if known.grad else known.leaf, parents=(), saves=False, kept=())
+
+    def another(self, value: Tensor) -> History | None:
+        """Of one that requires no gradient it is known."""
+        known = self.of(value)
+        is_plain = value.array or (known is not None and known.grad is False and value.base is None)
+        return PLAIN if is_plain else None
+
+    def of_batch(self, sample: Tensor, batch: Tensor) -> History | None:
+        return self.another(sample)
+
+
+GRADIENT: Final = _Gradient("history")
 
 
 def note_use(run: Interpreter, value: Tensor) -> None:
@@ -269,7 +282,7 @@ def follow(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: Mapping
         if short in losses.LOSSES:
             losses.check(run, short, args, kwargs)
     elif isinstance(result, tuple):
-        for one in _tensors(result):
+        for one in tensors_in(result):
             _of_result(run, short, card, args, kwargs, one)
 
 
@@ -464,7 +477,7 @@ def forward(
     grad = True if given or own else None if given is None or own is None else False
     shares = short in _SHARING_LAYERS
     form = losses.form_of_layer(short, rule, args)
-    for result in (out,) if type(out) is Tensor else _tensors((out,)):
+    for result in (out,) if type(out) is Tensor else tensors_in((out,)):
         if shares and args and isinstance(args[0], Tensor):
             result.base = args[0]
         if _is_float(result.type) is not False:
@@ -686,8 +699,8 @@ def moved(run: Interpreter, value: Tensor) -> Tensor:
     known = value.cells.get(HISTORY)
     if known is None or not (known.grad and known.leaf):
         return value
-    made = mark(Tensor(value.type, array=value.array), History(grad=True, parents=(value,)))
-    made.numbers, made.offset, made.base = value.numbers, value.offset, value
+    made = mark(value.like(value.type), History(grad=True, parents=(value,)))
+    made.base = value
     return made
 
 
@@ -695,11 +708,9 @@ def unsure(run: Interpreter, result: Value) -> Value:
     """What code of its own kind of gradients gives: the same tensors, of which none is known."""
     result = run.resolve(result)
     if isinstance(result, Tensor):
-        made = Tensor(result.type, array=result.array)
-        made.numbers, made.offset = result.numbers, result.offset
-        return made
+        return result.like(result.type)
     if type(result) is tuple:
         return tuple(unsure(run, v) for v in result)
-    for one in _tensors((result,)):
+    for one in tensors_in((result,)):
         run.heap.write(one.cells, HISTORY, MISSING)
     return result

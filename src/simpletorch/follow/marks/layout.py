@@ -1,7 +1,7 @@
 """How a tensor lies in memory: strides are known as shapes are, and what torch refuses for them is an error.
 
-``layout`` of a tensor is its strides, `CONTIGUOUS` for those of a new tensor (its shape needn't be known then), or None
-where they aren't known. It never changes: what gives a tensor other strides in place makes it forgotten, by a cell.
+The mark is a tensor's strides, `CONTIGUOUS` for those of a new tensor (its shape needn't be known then), or None
+where they aren't known. An operation that changes strides in place makes them forgotten.
 Of operations that aren't in the table below, nothing is known of the result's strides.
 """
 
@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias, final
 
-from simpletorch.follow.values import List, Tensor, Unknown, Value, is_among
+from simpletorch.follow.marks.mark import FORGOTTEN, Call, LayerCall, Mark
+from simpletorch.follow.values import List, Tensor, Unknown, Value
 from simpletorch.rules import RULES, Report
 from simpletorch.rules.core.cards import WRITES
 from simpletorch.rules.core.dtype import DType
@@ -30,21 +31,7 @@ from simpletorch.shapes.strides import (
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = [
-    "CONTIGUOUS",
-    "OTHER_FORMAT",
-    "Layout",
-    "check",
-    "common",
-    "follow",
-    "forget",
-    "keep",
-    "of",
-    "of_batch",
-    "of_layer",
-    "same",
-    "writes",
-]
+__all__ = ["CONTIGUOUS", "LAYOUT", "OTHER_FORMAT", "Layout", "check", "is_new", "of", "writes"]
 
 CONTIGUOUS: Final = "contiguous"
 Layout: TypeAlias = Strides | str | None
@@ -52,95 +39,84 @@ Args: TypeAlias = tuple[Value, ...]
 Kwargs: TypeAlias = Mapping[str, Value]
 Work: TypeAlias = Callable[[Args, Kwargs, Tensor], Layout]
 
-_FORGOTTEN: Final = "(layout)"
+_FORGOTTEN: Final = FORGOTTEN["layout"]
 
 
 def of(value: Value) -> Layout:
-    """What is known of the strides of a tensor."""
+    """The strides of a tensor, None where they aren't known."""
     if not isinstance(value, Tensor) or value.array or _FORGOTTEN in value.cells:
         return None
-    found: Layout = value.layout
+    return value.marks.layout
+
+
+@final
+class _Layout(Mark[Layout]):
+    def of(self, value: Tensor) -> Layout:
+        return of(value)
+
+    def of_operation(self, run: Interpreter, call: Call, made: Sequence[Tensor]) -> Sequence[Layout]:
+        """The strides of an operation's results; a mistake if torch can't give them."""
+        name, args, kwargs, _ = call
+        if name == "torch.meshgrid":
+            return _spread(args, kwargs, len(made))
+        work = _work(name)
+        if work is None or "out" in kwargs:
+            return super().of_operation(run, call, made)
+        if work is _restrided and isinstance(args[0], Tensor):
+            self.forget(run, args[0])
+        return [_found(run, work, call, one) for one in made]
+
+    def of_layer(self, run: Interpreter, call: LayerCall, made: Sequence[Tensor]) -> Sequence[Layout]:
+        work = _LAYERS.get(call.name)
+        if work is None or not isinstance(call.result, Tensor):
+            return (None,) * len(made)
+        if call.name in _BY_WEIGHT and run.modes.get(OTHER_FORMAT):
+            return (None,)
+        return (_worked(work, call.args, {}, call.result),)
+
+    def of_batch(self, sample: Tensor, batch: Tensor) -> Layout:
+        """A loader stacks samples into new memory, but a batch of pictures whose channels come last lies so, too."""
+        is_new = of(sample) == CONTIGUOUS or batch.type.shape.rank not in (None, *_PICTURES)
+        return CONTIGUOUS if is_new else None
+
+
+LAYOUT: Final = _Layout("layout")
+
+
+def _found(run: Interpreter, work: Work, call: Call, result: Tensor) -> Layout:
+    found = _worked(work, call.args, call.kwargs, result)
+    if found is _REFUSED:
+        run.report(_refused(call.name, call.args, result))
+        return None
     return found
 
 
-def same(a: Tensor, b: Tensor) -> bool:
-    """Whether the same is known of both."""
-    left, right = of(a), of(b)
-    return left is right or left == right
+def _worked(work: Work, args: Args, kwargs: Kwargs, result: Tensor) -> Layout:
+    try:
+        return work(args, kwargs, result)
+    except Undecided:
+        return None
 
 
-def keep(source: Tensor, made: Tensor) -> Tensor:
-    """``made`` lies as ``source`` does: it is the same memory, or a copy that keeps strides."""
-    made.layout = of(source)
-    return made
-
-
-def common(a: Tensor, b: Tensor, made: Tensor) -> Tensor:
-    """``made``, which is one of the two, lies as both do, if they lie alike."""
-    if same(a, b):
-        made.layout = of(a)
-    return made
-
-
-def forget(run: Interpreter, value: Tensor) -> None:
-    """The strides of a tensor are changed in place."""
-    if value.layout is not None:
-        run.heap.write(value.cells, _FORGOTTEN, True)
-
-
-def of_batch(sample: Tensor, batch: Tensor) -> Tensor:
-    """What a loader stacks is new, but a batch of pictures whose channels come last lies so, too."""
-    if of(sample) == CONTIGUOUS or batch.type.shape.rank not in (None, *_PICTURES):
-        batch.layout = CONTIGUOUS
-    return batch
-
-
-def of_layer(run: Interpreter, name: str, args: Args, result: Value) -> None:
-    """What is known of a layer's result."""
-    work = _LAYERS.get(name)
-    if work is not None and isinstance(result, Tensor):
-        _put(result, work, args, {})
-        if name in _BY_WEIGHT and run.modes.get(OTHER_FORMAT):
-            result.layout = None
-
-
-def follow(run: Interpreter, name: str, args: Args, kwargs: Kwargs, result: Value) -> None:
-    """What is known of the strides of an operation's result; a mistake if torch can't give it."""
-    if name == "torch.meshgrid" and isinstance(result, tuple):
-        _spread(args, kwargs, result)
-        return
-    work = _work(name)
-    if work is None or "out" in kwargs:
-        return
-    if work is _restrided:
-        if isinstance(args[0], Tensor):
-            forget(run, args[0])
-        return
-    for one in result if isinstance(result, tuple) else (result,):
-        if isinstance(one, Tensor) and not is_among(one, args):
-            _put(one, work, args, kwargs)
-            if one.layout is _REFUSED:
-                one.layout = None
-                run.report(_refused(name, args, one))
-
-
-def _spread(args: Args, kwargs: Kwargs, result: tuple[Value, ...]) -> None:
+def _spread(args: Args, kwargs: Kwargs, count: int) -> Sequence[Layout]:
     """``meshgrid``: each of the given lies along its dim, and is repeated, without a copy, along the others."""
     given = args[0] if len(args) == 1 and isinstance(args[0], tuple | List) else args
+    unknown = (None,) * count
     try:
         rows = _tensors((given,))
         strides = [_strides(one) for one in rows]
         sizes = [d for one in rows for d in _sizes(one)]
     except Undecided:
-        return
+        return unknown
     indexing = kwargs.get("indexing", "ij")
     known = indexing in ("ij", "xy") and all(type(d) is int and d > 1 for d in sizes)
-    if not known or len(sizes) != len(rows) or len(rows) != len(result) or any(one.array for one in rows):
-        return
+    if not known or len(sizes) != len(rows) or len(rows) != count or any(one.array for one in rows):
+        return unknown
     places = [1, 0, *range(2, len(rows))] if indexing == "xy" and len(rows) > 1 else list(range(len(rows)))
-    for one, (stride,), place in zip(result, strides, places, strict=True):
-        if isinstance(one, Tensor):
-            one.layout = tuple(stride if i == place else 0 for i in range(len(rows)))
+    return [
+        tuple(stride if i == place else 0 for i in range(count))
+        for (stride,), place in zip(strides, places, strict=True)
+    ]
 
 
 def check(name: str, args: Args, kwargs: Kwargs) -> Report | None:
@@ -166,13 +142,6 @@ def check(name: str, args: Args, kwargs: Kwargs) -> Report | None:
 
 
 _REFUSED: Final = "refused"
-
-
-def _put(result: Tensor, work: Work, args: Args, kwargs: Kwargs) -> None:
-    try:
-        result.layout = work(args, kwargs, result)
-    except Undecided:
-        result.layout = None
 
 
 def _refused(name: str, args: Args, result: Tensor) -> Report:
@@ -596,7 +565,7 @@ OTHER_FORMAT: Final = "memory format"
 
 @cache
 def _work(name: str) -> Work | None:
-    """What is known of the results of the operation of this public name."""
+    """The function that gives the strides of the results of the operation of this public name."""
     family, short = RULES[name].function.__module__.rpartition(".")[2], name.rpartition(".")[2]
     if not card_of(name).by_element:
         return _FAMILIES.get(family, {}).get(short)

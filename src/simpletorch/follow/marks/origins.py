@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, final
 
+from simpletorch.follow.marks.mark import FORGOTTEN, Call, LayerCall, Mark
 from simpletorch.follow.values import List, Tensor, Value, is_among
 from simpletorch.rules import ModuleRule, TensorType
 from simpletorch.rules.core.registry import card_of, spoken_name
@@ -19,20 +20,7 @@ from simpletorch.shapes import Dim
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = [
-    "Origin",
-    "Origins",
-    "common",
-    "follow",
-    "follows_alone",
-    "forget",
-    "keep",
-    "of",
-    "of_batch",
-    "of_data",
-    "of_layer",
-    "same",
-]
+__all__ = ["FEATURES", "ORIGINS", "Origin", "Origins", "is_samples", "of"]
 
 
 class Origin(NamedTuple):
@@ -62,7 +50,7 @@ ASKED: Final = Origin("asked")
 _SAMPLES: Final = ("rows", "reduced", "squeezed")
 _IN_DATA: Final = Origin("data", "the data")
 _RANK: Final = ("scale", "rows", "reduced", "squeezed", "features")  # which counts where operands differ
-_FORGOTTEN: Final = "(origins)"
+_FORGOTTEN: Final = FORGOTTEN["origins"]
 _COMPARISONS: Final = {"==": "eq", "!=": "ne"}
 
 
@@ -70,58 +58,69 @@ def of(value: Value) -> Origins:
     """What is known of each dim of a tensor."""
     if not isinstance(value, Tensor):
         return None
-    found: Origins = value.origins
+    found = value.marks.origins
     if found is None or value.array or _FORGOTTEN in value.cells:
         return None
     kind: TensorType = value.cells["type"]  # with as many dims as the type that one of many has for itself
     return found if len(found) == kind.shape.rank else None
 
 
-def same(a: Tensor, b: Tensor) -> bool:
-    """Whether the same is known of both."""
-    return a.place == b.place and (a.origins is b.origins or of(a) == of(b))
+@final
+class _Origins(Mark[Origins]):
+    def of(self, value: Tensor) -> Origins:
+        return of(value)
+
+    def same(self, a: Tensor, b: Tensor) -> bool:
+        return a.marks.origins is b.marks.origins or of(a) == of(b)
+
+    def common(self, a: Tensor, b: Tensor) -> Origins:
+        left, right = of(a), of(b)
+        if left is right:
+            return left
+        if left is None or right is None or len(left) != len(right):
+            return None
+        return tuple(x if x == y else None for x, y in zip(left, right, strict=True))
+
+    def of_operation(self, run: Interpreter, call: Call, made: Sequence[Tensor]) -> Sequence[Origins]:
+        """The origins of the dims of an operation's results; a warning where a broadcast is likely a mistake."""
+        work = _work(call.name)
+        if work is _in_place:
+            results = call.result if isinstance(call.result, tuple) else (call.result,)
+            for one in results:
+                if isinstance(one, Tensor) and not one.array and is_among(one, call.args):
+                    self.forget(run, one)
+        return [_of_result(run, work, call, one) for one in made]
+
+    def of_layer(self, run: Interpreter, call: LayerCall, made: Sequence[Tensor]) -> Sequence[Origins]:
+        """The dims of a layer's result are those that its input has in front, then those that the layer makes."""
+        results = call.result if isinstance(call.result, tuple) else (call.result,)
+        source = call.args[0] if call.args else None
+        known = of(source)
+        if known is None or not isinstance(source, Tensor):
+            return (None,) * len(made)
+        return [_of_layer(call, source, known, one) if is_among(one, results) else None for one in made]
+
+    def follows_alone(self, run: Interpreter, call: Call) -> bool:
+        work = _work(call.name)
+        if work is not _by_element:
+            return work is not _scale
+        ranks = [v.type.shape.rank for v in (*call.args, *call.kwargs.values()) if type(v) is Tensor]
+        return len(ranks) < 2 or (ranks[0] not in (None, 1) and all(rank == ranks[0] for rank in ranks))
+
+    def of_data(self, made: Tensor) -> Origins:
+        """One row for each sample."""
+        sizes = _sizes(made)
+        return tuple(_IN_DATA if s == 1 else FEATURES if i else ROWS for i, s in enumerate(sizes)) if sizes else None
+
+    def of_batch(self, sample: Tensor, batch: Tensor) -> Origins:
+        """A 1 that a sample has is the data's."""
+        sizes = _sizes(batch)
+        known = of(sample) or (None,) * (len(sizes) - 1)
+        fits = sizes and len(known) == len(sizes) - 1
+        return (ROWS, *map(_in_sample, sizes[1:], known)) if fits else None
 
 
-def keep(source: Tensor, made: Tensor) -> Tensor:
-    """``made`` has the sizes of ``source``."""
-    made.origins, made.place = of(source), source.place
-    return made
-
-
-def common(a: Tensor, b: Tensor, made: Tensor) -> Tensor:
-    """``made``, which is one of the two, has what both have in common."""
-    left, right = of(a), of(b)
-    made.place = a.place if a.place == b.place else None
-    if left is right:
-        made.origins = left
-    elif left is not None and right is not None and len(left) == len(right):
-        made.origins = tuple(x if x == y else None for x, y in zip(left, right, strict=True))
-    return made
-
-
-def forget(run: Interpreter, value: Tensor) -> None:
-    """The dims of a tensor are changed in place."""
-    if value.origins is not None:
-        run.heap.write(value.cells, _FORGOTTEN, True)
-
-
-def of_data(made: Tensor) -> Tensor:
-    """A tensor of numbers that are written out, read or computed elsewhere: one row for each sample."""
-    sizes = _sizes(made)
-    made.place = "cpu"
-    if sizes:
-        made.origins = tuple(_IN_DATA if s == 1 else FEATURES if i else ROWS for i, s in enumerate(sizes))
-    return made
-
-
-def of_batch(sample: Tensor, batch: Tensor) -> Tensor:
-    """What a loader makes of samples: a 1 that a sample has is the data's."""
-    sizes = _sizes(batch)
-    batch.place = "cpu" if sample.array else sample.place
-    known = of(sample) or (None,) * (len(sizes) - 1)
-    if sizes and len(known) == len(sizes) - 1:
-        batch.origins = (ROWS, *map(_in_sample, sizes[1:], known))
-    return batch
+ORIGINS: Final = _Origins("origins")
 
 
 def _in_sample(size: Dim, known: Origin | None) -> Origin:
@@ -130,25 +129,15 @@ def _in_sample(size: Dim, known: Origin | None) -> Origin:
     return known if known is not None and known.kind == "scale" else FEATURES
 
 
-def of_layer(name: str, rule: ModuleRule, args: Args, result: Value) -> None:
-    """What is known of the dims of a layer's result: what its input had in front, then what the layer makes."""
-    results = result if isinstance(result, tuple) else (result,)
-    source = args[0] if args else None
-    known = of(source)
-    if known is None or not isinstance(source, Tensor):
-        return
-    for one in results:
-        if isinstance(one, Tensor) and one is not source:
-            if one.type.shape == source.type.shape:
-                one.origins = known
-            elif name in ("CrossEntropyLoss", "NLLLoss"):
-                one.origins = _by_sample(name, args, {}, one)
-            elif name == "Flatten":
-                one.origins = _reshaped(name, (source, -1), {}, one)
-            else:
-                sizes, new = _sizes(source), _sizes(one)
-                maker = _of_rule(rule) if 1 in new else FEATURES
-                one.origins = _made_by(maker, sizes, known, new)
+def _of_layer(call: LayerCall, source: Tensor, known: tuple[Origin | None, ...], made: Tensor) -> Origins:
+    if made.type.shape == source.type.shape:
+        return known
+    if call.name in ("CrossEntropyLoss", "NLLLoss"):
+        return _by_sample(call.name, call.args, {}, made)
+    if call.name == "Flatten":
+        return _reshaped(call.name, (source, -1), {}, made)
+    sizes, new = _sizes(source), _sizes(made)
+    return _made_by(_of_rule(call.rule) if 1 in new else FEATURES, sizes, known, new)
 
 
 @lru_cache(maxsize=1024)
@@ -164,38 +153,18 @@ def _made_by(maker: Origin, sizes: Sequence[Dim], known: Sequence[Origin | None]
     return (*known[:front], *(maker if s == 1 else FEATURES for s in new[front:]))
 
 
-def follow(run: Interpreter, name: str, args: Args, kwargs: Kwargs, result: Value) -> None:
-    """What is known of the dims of an operation's result; a warning where nobody can have meant it."""
-    work = _work(name)
-    if work is None:
-        return
-    if work is _scale and isinstance(result, Tensor):
-        result.origins = (Origin("scale", f"{run.path}:{getattr(run.node, 'lineno', 0)}"),)
-        return
-    for one in result if isinstance(result, tuple) else (result,):
-        if not isinstance(one, Tensor) or one.array:
-            continue
-        if is_among(one, args):
-            if work is _in_place:
-                forget(run, one)
-            continue
-        if work is _by_element:
-            operands = [v for v in (args if not kwargs else (*args, *kwargs.values())) if type(v) is Tensor]
-            if len(operands) > 1:
-                one.origins = _combined(run, name, operands, one)
-            elif operands:
-                one.origins = of(operands[0])
-        elif one.type.shape.rank:
-            one.origins = work(name, args, kwargs, one)
-
-
-def follows_alone(name: str, operands: Args) -> bool:
-    """Whether what is known of a result's dims follows from the operands' types and marks, and nothing is said."""
-    work = _work(name)
-    if work is not _by_element:
-        return work is not _scale
-    ranks = [v.type.shape.rank for v in operands if type(v) is Tensor]
-    return len(ranks) < 2 or (ranks[0] not in (None, 1) and all(rank == ranks[0] for rank in ranks))
+def _of_result(run: Interpreter, work: Work | None, call: Call, made: Tensor) -> Origins:
+    name, args, kwargs, result = call
+    if work is _scale and made is result:
+        return (Origin("scale", f"{run.path}:{getattr(run.node, 'lineno', 0)}"),)
+    if work is None or made.array:
+        return made.marks.origins
+    if work is _by_element:
+        operands = [v for v in (args if not kwargs else (*args, *kwargs.values())) if type(v) is Tensor]
+        if len(operands) > 1:
+            return _combined(run, name, operands, made)
+        return of(operands[0]) if operands else made.marks.origins
+    return work(name, args, kwargs, made) if made.type.shape.rank else made.marks.origins
 
 
 # -- what meets ------------------------------------------------------------------------------------------------------
@@ -259,7 +228,8 @@ def _grows(run: Interpreter, name: str, one: Tensor, other: Tensor, result: Tens
     squeezed = ".squeeze(-1)" if len(ones) == 1 else ".flatten()" if len(short) == 1 else f".flatten({len(short) - 1})"
     hint = f"{squeezed} on the first of these shapes gives both the shape {_shown(row)}"
     run.find("tensor-broadcast", message, f"{hint}; [:, None] where the table is meant")
-    column.origins = row.origins = None  # one mistake, said once
+    for one in (column, row):
+        ORIGINS.put(one, None)  # one mistake, said once
     return True
 
 

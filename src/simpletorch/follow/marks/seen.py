@@ -14,6 +14,7 @@ from simpletorch.follow.budget import STEPS, Budget
 from simpletorch.follow.findings import Finding
 from simpletorch.follow.interpreter import Interpreter
 from simpletorch.follow.marks import devices, layout, origins
+from simpletorch.follow.marks.mark import Marks
 from simpletorch.follow.values import Choice, Class, Function, Instance, Tensor, Value
 from simpletorch.rules import TensorType
 from simpletorch.rules.core.codes import CODES
@@ -113,14 +114,12 @@ _Node: TypeAlias = ast.expr | ast.arg
 class _Watched:
     """A node, as in ``Seen.looks``, and of what the last look at it was made."""
 
-    __slots__ = ("layout", "origins", "place", "row", "type")
+    __slots__ = ("marks", "row", "type")
 
     def __init__(self, row: dict[Look, None]) -> None:
         self.row = row
         self.type: TensorType | None = None
-        self.place: str | None = None
-        self.layout: layout.Layout = None
-        self.origins: origins.Origins = None
+        self.marks: Marks | None = None
 
 
 class Watching(Interpreter):
@@ -224,15 +223,10 @@ class Watching(Interpreter):
         last, kind = self._watched.get(node), value.type
         if last is None:
             last = self._watched[node] = _Watched(self.seen.looks.setdefault((path, _place(node)), {}))
-        elif (
-            last.type is kind
-            and last.place is value.place
-            and last.layout is value.layout
-            and last.origins is value.origins
-        ):
+        elif last.type is kind and last.marks is value.marks:
             return
         if len(last.row) < _MOST_LOOKS:
-            last.type, last.place, last.layout, last.origins = kind, value.place, value.layout, value.origins
+            last.type, last.marks = kind, value.marks
             last.row[Look(kind, devices.of(self, value), layout.of(value), origins.of(value))] = None
 
 

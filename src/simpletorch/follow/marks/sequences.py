@@ -1,7 +1,7 @@
 """Which dim of a tensor are the samples of a batch, and recurrent layers and transformers that take another one for it.
 
 ``nn.LSTM`` and its like take ``(time, batch, features)``, and what a loader gives is ``(batch, time, features)``:
-computed without a word, over the samples instead of over the time. ``batch`` of a tensor is that dim, where known: it
+computed without a word, over the samples instead of over the time. The mark of a tensor is that dim, where known: it
 comes from a loader, or from a name (``torch.randn(batch_size, …)``), and is followed through what leaves it there.
 """
 
@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final, final
 
+from simpletorch.follow.marks.mark import Call, LayerCall, Mark
 from simpletorch.follow.values import Instance, List, Tensor, Value
 from simpletorch.rules.core.cards import KEPT
 from simpletorch.rules.core.registry import card_of
@@ -20,7 +21,7 @@ from simpletorch.shapes import UNKNOWN
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["INNER", "LAYERS", "MAKERS", "check_samples", "follow", "made", "mixes", "moved", "of_batch", "of_layer"]
+__all__ = ["BATCH", "INNER", "LAYERS", "MAKERS", "loaded", "made", "mixes", "moved", "of_sequence"]
 
 _CODE: Final = "tensor-mixed"
 INNER: Final = "layer"
@@ -50,12 +51,12 @@ class ByLayer(int):
     layer: str
 
 
-def of_batch(run: Interpreter, value: Value) -> Value:
+def loaded(run: Interpreter, value: Value) -> Value:
     """What a loader gives: its samples are along dim 0."""
     run.training.has_batches = True
     for one in value if isinstance(value, tuple) else value.items or () if isinstance(value, List) else (value,):
         if isinstance(one, Tensor):
-            one.batch = 0
+            BATCH.put(one, 0)
     return value
 
 
@@ -69,29 +70,54 @@ def made(run: Interpreter, name: str, result: Value) -> None:
     found = [i for i, n in enumerate(nodes) if isinstance(n, ast.Name) and _NAMES.fullmatch(n.id)]
     if len(found) == 1 and result.type.shape.rank == len(nodes):
         run.training.has_batches = True
-        result.batch = found[0]
+        BATCH.put(result, found[0])
 
 
-def follow(name: str, args: tuple[Value, ...], kwargs: Mapping[str, Value], result: Value) -> None:
+@final
+class _Batch(Mark[int]):
+    def same(self, a: Tensor, b: Tensor) -> bool:
+        return True  # a mistake in one of two ways is one
+
+    def of_operation(self, run: Interpreter, call: Call, made: Sequence[Tensor]) -> Sequence[int | None]:
+        if run.training.has_batches:
+            _check_samples(run, call.name, call.args, call.kwargs)
+            if made and made[0] is call.result:
+                return (_of_operation(call, made[0]),)
+        return super().of_operation(run, call, made)
+
+    def of_layer(self, run: Interpreter, call: LayerCall, made: Sequence[Tensor]) -> Sequence[int | None]:
+        name, source, result = call.name, call.args[0] if call.args else None, call.result
+        if not run.training.has_batches or name in LAYERS or not isinstance(source, Tensor):
+            return super().of_layer(run, call, made)
+        at = source.marks.batch
+        convolves = name.startswith(("Conv", "BatchNorm", "MaxPool", "AvgPool")) and at == 0
+        keeps = name in _LAYERS or convolves
+        return [at if one is result and keeps else None for one in made]
+
+
+BATCH: Final = _Batch("batch")
+
+
+def _of_operation(call: Call, result: Tensor) -> int | None:
     """Where the samples are in what an operation gives."""
-    marked = [a for a in args if isinstance(a, Tensor) and a.batch is not None]
-    if not marked or not isinstance(result, Tensor) or any(result is a for a in args):
-        return
-    source, at = marked[0], marked[0].batch
+    name, args, kwargs, _ = call
+    marked = [a for a in args if isinstance(a, Tensor) and a.marks.batch is not None]
+    if not marked:
+        return result.marks.batch
+    source, at = marked[0], marked[0].marks.batch
     short = name.rpartition(".")[2]
     old, new = source.type.shape.rank, result.type.shape.rank
     if old is None or new is None or at is None:
-        return
+        return result.marks.batch
     card = card_of(name)
-    alike = card.by_element and old == new and all(m.batch == at for m in marked if _same(m, old))
+    alike = card.by_element and old == new and all(m.marks.batch == at for m in marked if _same(m, old))
     if alike or card.numbers is KEPT or short in _KEEPS:
-        result.batch = at if source is args[0] or old == new else None
-    elif source is not args[0]:
-        return
-    elif short == "__getitem__" and at == 0 and isinstance(args[1], tuple) and args[1][:1] == (slice(None),):
-        result.batch = 0
-    else:
-        result.batch = moved(short, args, kwargs, at, result)
+        return at if source is args[0] or old == new else None
+    if source is not args[0]:
+        return result.marks.batch
+    if short == "__getitem__" and at == 0 and isinstance(args[1], tuple) and args[1][:1] == (slice(None),):
+        return 0
+    return moved(short, args, kwargs, at, result)
 
 
 def moved(short: str, args: tuple[Value, ...], kwargs: Mapping[str, Value], at: int, result: Tensor) -> int | None:
@@ -131,24 +157,23 @@ def _turned(short: str, args: tuple[Value, ...], kwargs: Mapping[str, Value], at
     return None if len(dims) != 2 else dims[1] if at == dims[0] else dims[0] if at == dims[1] else at
 
 
-def of_layer(run: Interpreter, name: str, module: Instance, args: tuple[Value, ...], result: Value) -> None:
-    """Where the samples are in what a layer gives; a warning where the layer takes them for something else."""
+def of_sequence(run: Interpreter, name: str, module: Instance, args: tuple[Value, ...], result: Value) -> None:
+    """Where the samples are in what one of `LAYERS` gives; a warning where it takes them for something else."""
     source = args[0] if args else None
     if name in _RECURRENT:
         _mark_states(run, result)
     if not isinstance(source, Tensor):
         return
-    is_sequence = name in LAYERS and source.type.shape.rank == 3
-    if source.batch is None:
+    is_sequence = source.type.shape.rank == 3
+    if source.marks.batch is None:
         if is_sequence and _takes_batch_first(module) is False:
             _mark_samples(run, name, result)
         return
     if is_sequence:
         _check(run, name, module, source)
     first = result[0] if isinstance(result, tuple) and name in _RECURRENT else result
-    convolves = name.startswith(("Conv", "BatchNorm", "MaxPool", "AvgPool")) and source.batch == 0
-    if isinstance(first, Tensor) and first is not source and (name in _LAYERS or convolves):
-        first.batch = source.batch
+    if isinstance(first, Tensor) and first is not source and name in _LAYERS:
+        BATCH.put(first, source.marks.batch)
 
 
 def _takes_batch_first(module: Instance) -> Value:
@@ -159,15 +184,17 @@ def _mark_samples(run: Interpreter, name: str, result: Value) -> None:
     """Nobody knows what a program's dims are, but the layer takes dim 1 for the samples."""
     first = result[0] if isinstance(result, tuple) and result else result
     if isinstance(first, Tensor) and first.type.shape.rank == 3:
-        first.batch = ByLayer(1)
-        first.batch.layer = name
+        dim = ByLayer(1)
+        dim.layer = name
+        BATCH.put(first, dim)
         run.training.has_batches = True
 
 
-def check_samples(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> None:
+def _check_samples(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> None:
     """A warning where the last of the samples is taken, or the mean of them, for the last step or that of all."""
     source = args[0] if args else None
-    if not isinstance(source, Tensor) or not isinstance(source.batch, ByLayer) or source.type.shape.rank != 3:
+    known = source.marks.batch if isinstance(source, Tensor) else None
+    if not isinstance(source, Tensor) or not isinstance(known, ByLayer) or source.type.shape.rank != 3:
         return
     size = source.type.shape.items[1]
     if not isinstance(size, int) or size == 1 or run.entry:
@@ -184,9 +211,9 @@ def check_samples(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: 
         what, instead = f"{short} over dim 1 mixes the samples, not the steps", f"{short} over dim 0"
     else:
         return
-    features = LAYERS[source.batch.layer]
-    message = f"{source.batch.layer} gives (time, batch, {features}) unless it has batch_first=True: {what}"
-    source.batch = None  # said once
+    features = LAYERS[known.layer]
+    message = f"{known.layer} gives (time, batch, {features}) unless it has batch_first=True: {what}"
+    BATCH.put(source, None)  # said once
     run.find(_CODE, message, f"batch_first=True where the batch comes first, else {instead}")
 
 
@@ -195,13 +222,13 @@ def _mark_states(run: Interpreter, result: Value) -> None:
     states = result[1] if isinstance(result, tuple) and len(result) == 2 else None
     for one in states if isinstance(states, tuple) else (states,):
         if isinstance(one, Tensor) and one.type.shape.rank == 3:
-            one.batch = 1
+            BATCH.put(one, 1)
             run.training.has_batches = True
 
 
 def mixes(run: Interpreter, name: str, source: Value, result: Value) -> bool:
     """Whether ``h_n.view(batch, -1)`` makes rows for samples of what belongs to several of them; a warning if so."""
-    if not isinstance(source, Tensor) or source.batch != 1 or not isinstance(result, Tensor):
+    if not isinstance(source, Tensor) or source.marks.batch != 1 or not isinstance(result, Tensor):
         return False
     old, new = source.type.shape.items, result.type.shape.items
     if len(old) != 3 or len(new) != 2 or new[0] != old[1] or old[0] in (1, old[1]) or UNKNOWN in (*old, *new):
@@ -216,11 +243,11 @@ def mixes(run: Interpreter, name: str, source: Value, result: Value) -> bool:
 
 
 def _check(run: Interpreter, name: str, module: Instance, source: Tensor) -> None:
-    first = _takes_batch_first(module)
-    if not isinstance(first, bool) or source.batch not in (0, 1) or first is (source.batch == 0):
+    first, at = _takes_batch_first(module), source.marks.batch
+    if not isinstance(first, bool) or at not in (0, 1) or first is (at == 0):
         return
     takes = ("batch, time" if first else "time, batch") + f", {LAYERS[name]}"
-    message = f"{name} takes ({takes}), but dim {source.batch} of {source.type} is the batch: it goes over the samples"
-    source.batch = None  # said once
+    message = f"{name} takes ({takes}), but dim {at} of {source.type} is the batch: it goes over the samples"
+    BATCH.put(source, None)  # said once
     hint = "batch_first=True, or x.transpose(0, 1)" if not first else "x.transpose(0, 1), or batch_first=False"
     run.find(_CODE, message, hint)

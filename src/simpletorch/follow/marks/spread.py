@@ -6,17 +6,19 @@ None is "not known": the parameters of a module may be either, after `fully_shar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple, final
 
-from simpletorch.follow.values import List, Tensor, Value
+from simpletorch.follow.marks.mark import Call, Mark
+from simpletorch.follow.numbers.sizes import MAKERS
+from simpletorch.follow.values import Tensor, Value, tensors_in
 from simpletorch.rules import Report
 from simpletorch.shapes import UNKNOWN, Dim, Shape, at_least
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["MIXES", "PLAIN", "Spread", "check", "follow", "global_shape", "local_shape", "made", "plain"]
+__all__ = ["MIXES", "PLAIN", "SPREAD", "Spread", "check", "global_shape", "local_shape", "plain"]
 
 
 class Spread(NamedTuple):
@@ -43,44 +45,41 @@ _NAMES: Final = frozenset(
 )
 
 
-def made(value: Value) -> None:
-    """A factory has made it."""
-    if type(value) is Tensor:
-        value.spread = PLAIN
+@final
+class _Spread(Mark[Spread]):
+    def same(self, a: Tensor, b: Tensor) -> bool:
+        return True
+
+    def of_operation(self, run: Interpreter, call: Call, made: Sequence[Tensor]) -> Sequence[Spread | None]:
+        """Results of tensors over a mesh are spread too, and results of plain ones are plain."""
+        if call.name in MAKERS:
+            return (PLAIN,) * len(made)
+        if not run.spreads:
+            return super().of_operation(run, call, made)
+        found = [self.of(t) for t in tensors_in((*call.args, *call.kwargs.values()))]
+        over = next((s for s in found if s is not None and s is not PLAIN), None)
+        if over is not None:
+            return (Spread(over.sizes, None),) * len(made)
+        return (PLAIN if found and all(s is PLAIN for s in found) else None,) * len(made)
+
+
+SPREAD: Final = _Spread("spread")
 
 
 def plain(value: Value) -> Value:
     """What holds the part of this process, or the whole, and is no `DTensor` any more."""
-    made(value)
+    if type(value) is Tensor:
+        SPREAD.put(value, PLAIN)
     return value
-
-
-def _tensors(values: tuple[Value, ...]) -> Iterator[Tensor]:
-    for value in values:
-        if isinstance(value, Tensor):
-            yield value
-        elif isinstance(value, List) or type(value) is tuple:
-            yield from _tensors((value.items or ()) if isinstance(value, List) else value)
-
-
-def follow(args: tuple[Value, ...], kwargs: Mapping[str, Value], result: Value) -> None:
-    """What operations make of tensors over a mesh is spread too, and of plain ones plain."""
-    found = [t.spread for t in _tensors((*args, *kwargs.values()))]
-    over = next((s for s in found if s is not None and s is not PLAIN), None)
-    for tensor in _tensors((result,)):
-        if tensor.spread is None and over is not None:
-            tensor.spread = Spread(over.sizes, None)
-        elif tensor.spread is None and found and all(s is PLAIN for s in found):
-            tensor.spread = PLAIN
 
 
 def check(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> None:
     """An operation of one over a mesh and of a plain one that has several elements is refused."""
     if name not in _NAMES or run.modes.get(MIXES):
         return
-    found = list(_tensors((*args, *kwargs.values())))
-    over = next((t for t in found if t.spread is not None and t.spread is not PLAIN), None)
-    other = next((t for t in found if t.spread is PLAIN and at_least(t.type.shape.numel(), 2) is True), None)
+    found = list(tensors_in((*args, *kwargs.values())))
+    over = next((t for t in found if SPREAD.of(t) not in (None, PLAIN)), None)
+    other = next((t for t in found if SPREAD.of(t) is PLAIN and at_least(t.type.shape.numel(), 2) is True), None)
     if over is None or other is None:
         return
     reason = f"{over.type} is a DTensor, spread over a mesh, but {other.type} is a plain tensor; torch doesn't mix them"

@@ -1,7 +1,6 @@
 """What the rules have answered: a rule is a pure function, so the same operands have the same answer.
 
-So have what follows for a result's marks (how it lies in memory, where its dims come from, where it is, which of them
-are the samples), if the marks of the operands are the same too: they lie with the answer.
+So have what follows for a result's marks, if the marks of the operands are the same too: they lie with the answer.
 """
 
 from __future__ import annotations
@@ -9,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, final
 
+from simpletorch.follow.marks.mark import KEYED
 from simpletorch.follow.values import Fields, List, Tensor, Value, is_among
 from simpletorch.rules import TensorType
 from simpletorch.rules.core.dtype import DType
@@ -85,12 +85,12 @@ def marks(operands: Iterable[Value], found: list[Any], moved: Mapping[Any, Any])
     for value in operands:
         kind = type(value)
         if kind is Tensor:
-            batch = value.batch
-            if value.array or value.apart is not None or len(value.cells) > _BARE or type(batch) not in _NUMBERS:
+            own = value.marks
+            if value.array or value.apart is not None or len(value.cells) > _BARE or type(own.batch) not in _NUMBERS:
                 return False
             if moved and id(value.cells) in moved:
                 return False
-            found += (value.layout, value.origins, value.place, batch)
+            found += own[KEYED]
         elif kind is slice:
             if not (type(value.start) in _OF_SLICES and type(value.stop) in _OF_SLICES and value.step is None):
                 return False
@@ -120,8 +120,8 @@ def keep(answer: Answer, key: Any, result: Value, operands: tuple[Value, ...]) -
     for one in results:
         if type(one) is not Tensor or is_among(one, operands):
             return
-    made = [(one.layout, one.origins, one.place, one.batch) for one in results]
-    answer.marks[key] = tuple(made) if several else made[0]
+    made = [one.marks for one in results]
+    answer.marks[key] = made if several else made[0]
 
 
 def recall(answer: Answer, key: Any, result: Value) -> bool:
@@ -130,8 +130,8 @@ def recall(answer: Answer, key: Any, result: Value) -> bool:
     if found is None:
         return False
     if type(result) is Tensor:
-        result.layout, result.origins, result.place, result.batch = found
+        result.marks = found
     else:
         for one, own in zip(result, found, strict=True):
-            one.layout, one.origins, one.place, one.batch = own
+            one.marks = own
     return True

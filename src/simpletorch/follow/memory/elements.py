@@ -189,7 +189,7 @@ def _are_alike(first: Value, second: Value) -> bool:
     return same_cells and all(getattr(first, slot) == getattr(second, slot) for slot in _SLOTS)
 
 
-_SLOTS: Final = ("array", "base", "batch", "is_view", "is_written_out", "layout", "origins", "place", "spread")
+_SLOTS: Final = ("array", "base", "is_view", "is_written_out", "marks")
 
 
 def _are_common(first: Instance, second: Instance) -> bool:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 from simpletorch.follow.heap import HISTORY, MISSING, Cells, Heap, born, now
 from simpletorch.follow.marks import gradients
-from simpletorch.follow.marks.modules import MODULE
+from simpletorch.follow.marks.mark import KEYED
 from simpletorch.follow.memory.trees import (
     ALL,
     CONSTANTS,
@@ -27,6 +27,7 @@ from simpletorch.follow.memory.trees import (
     known_tree,
     tree_of,
 )
+from simpletorch.follow.mistakes.modules import MODULE
 from simpletorch.follow.numbers import indexes, sizes
 from simpletorch.follow.outcomes import Exhausted
 from simpletorch.follow.sources.lazy_cells import LazyCells
@@ -439,8 +440,7 @@ class _Given:
             self.numbers[self.places[id(value)]] = known
         if not is_bare(value) or value.offset is not None:
             return None
-        marks = gradients.key(value), value.layout, value.origins, value.place, value.batch
-        return "tensor", value.type, value.array, *marks
+        return "tensor", value.type, value.array, gradients.key(value), value.marks[KEYED]
 
     def between(self) -> tuple[Any, ...]:
         """The numbers as a key."""
@@ -523,7 +523,7 @@ def _copy(value: Tensor) -> Tensor:
     known = None if value.numbers is None else indexes.of(value)
     if known is not None:
         made.numbers = replace(known, written=[])
-    made.layout, made.origins, made.place, made.batch = value.layout, value.origins, value.place, value.batch
+    made.marks = value.marks
     known_of_making = history(value)
     if known_of_making is not None:
         if known_of_making.parents:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, final
 
 from simpletorch.follow.heap import HISTORY, MISSING, Cells
-from simpletorch.follow.marks.modules import MODULE
+from simpletorch.follow.marks.mark import KEYED
+from simpletorch.follow.mistakes.modules import MODULE
 from simpletorch.follow.values import Dict, History, Instance, List, Tensor, Value, is_known
 from simpletorch.shapes import Expr
 
@@ -114,7 +115,7 @@ class Tree:
         if isinstance(value, Tensor):
             self.cells[id(value.cells)] = value.cells
             self._slots.append((value, _slots(value)))
-            return "tensor", value.type, value.array, history(value), value.layout, value.origins, value.place
+            return "tensor", value.type, value.array, history(value), value.marks[KEYED]
         if isinstance(value, List):
             self.cells[id(value.cells)] = value.cells
             return None if value.items is None else self._key(value.items)
@@ -144,7 +145,7 @@ def tree_of(run: Interpreter, module: Instance) -> Tree:
 
 def _slots(value: Tensor) -> tuple[Any, ...]:
     """What is known of a tensor beside its cells."""
-    return value.layout, value.origins, value.place, value.offset, value.numbers, value.base
+    return value.marks, value.offset, value.numbers, value.base
 
 
 def history(value: Tensor) -> History | None:

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow.marks import modules
+from simpletorch.follow.mistakes import modules
 from simpletorch.follow.model import kinds
 from simpletorch.follow.values import (
     BoundNative,

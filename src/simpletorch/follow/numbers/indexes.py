@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, final
 
+from simpletorch.follow.marks.mark import Mark
 from simpletorch.follow.values import Choice, List, Tensor, Unknown, Value, is_among, is_known
 from simpletorch.rules import Report
 from simpletorch.rules.core.cards import OTHER, PICKED, WRITES
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
 __all__ = [
+    "NUMBERS",
     "Numbers",
-    "batched",
     "bounds",
     "check",
     "check_layer",
@@ -332,11 +333,30 @@ def _union(value: Value) -> Numbers | None:
     return Numbers(least, most, drawn and alike, known[0].written if len(known) == 1 else [], between)
 
 
-def batched(one: Tensor, batch: Tensor) -> Tensor:
-    """A batch of samples such as this one: what was drawn by chance for one was for each."""
-    known = of(one)
-    batch.numbers = known if known is not None and known.by_chance else None
-    return batch
+@final
+class _Numbers(Mark[Numbers]):
+    def of(self, value: Tensor) -> Numbers | None:
+        return of(value)
+
+    def put(self, value: Tensor, known: Numbers | None) -> None:
+        value.numbers = known
+
+    def same(self, a: Tensor, b: Tensor) -> bool:
+        return same(a, b)
+
+    def common(self, a: Tensor, b: Tensor) -> None:
+        return None
+
+    def another(self, value: Tensor) -> Numbers | None:
+        """Numbers that were drawn by chance for one were drawn for each."""
+        known = of(value)
+        return known if known is not None and known.by_chance else None
+
+    def of_batch(self, sample: Tensor, batch: Tensor) -> Numbers | None:
+        return self.another(sample)
+
+
+NUMBERS: Final = _Numbers("numbers")
 
 
 # -- where they are used ---------------------------------------------------------------------------------------------

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 from simpletorch.follow import branches, iteration
 from simpletorch.follow.heap import CHANGED, HISTORY, NEXT, OF_GRAPHS, SIZE, Cells, Change, born, now
-from simpletorch.follow.marks import layout, origins
-from simpletorch.follow.marks.modules import MODULE
+from simpletorch.follow.marks import layout
+from simpletorch.follow.mistakes.modules import MODULE
 from simpletorch.follow.numbers import indexes, sizes
 from simpletorch.follow.outcomes import Passing
 from simpletorch.follow.sources.syntax import of_node, walk
@@ -248,10 +248,10 @@ def _are_of_a_kind(old: Dict | Instance, new: Dict | Instance) -> bool:
 
 
 def _of_tensors(old: Tensor, new: Tensor) -> Step:
-    alone = new.base is None and new.spread is None and new.cells.keys() <= {"type", HISTORY}
-    alike = old.array == new.array and old.batch == new.batch and old.cells.get(HISTORY) == new.cells.get(HISTORY)
+    alone = new.base is None and new.marks.spread is None and new.cells.keys() <= {"type", HISTORY}
+    alike = old.array == new.array and old.cells.get(HISTORY) == new.cells.get(HISTORY)
     shape = _of_types(old.type, new.type)
-    if not alone or not alike or shape == _OTHER or not origins.same(old, new):
+    if not alone or not alike or shape == _OTHER or _but_layout(old) != _but_layout(new):
         return _OTHER
     before, after = layout.of(old), layout.of(new)
     strides: Step = _SAME
@@ -259,6 +259,10 @@ def _of_tensors(old: Tensor, new: Tensor) -> Step:
         strides = _of_sizes(before, after) if isinstance(before, tuple) and isinstance(after, tuple) else _LOST
         strides = _LOST if strides == _OTHER else strides
     return (shape, strides, _SAME if indexes.same(old, new) else _LOST)
+
+
+def _but_layout(value: Tensor) -> tuple[Any, ...]:
+    return (*value.known._replace(layout=None, spread=None),)
 
 
 def _of_types(old: TensorType, new: TensorType) -> Step:
@@ -325,7 +329,7 @@ def _moved(value: Value, step: Step, times: Dim, done: dict[int, Value]) -> Valu
         made.cells = Cells({**value.cells, "type": _with_sizes(value.type, shape, times)})
         made.apart = None
         if strides != _SAME:
-            made.layout = None if strides == _LOST else _sizes(layout.of(value), strides, times)
+            layout.LAYOUT.put(made, None if strides == _LOST else _sizes(layout.of(value), strides, times))
         if numbers == _LOST:
             made.numbers = None
     elif isinstance(value, List):

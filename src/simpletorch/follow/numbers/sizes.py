@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow.heap import CHANGED
+from simpletorch.follow.marks.layout import LAYOUT, Layout
 from simpletorch.follow.numbers import indexes, offsets
 from simpletorch.follow.values import SIZE, Cause, Dict, Instance, List, Tensor, Unknown, Value
 from simpletorch.rules import TensorType
@@ -19,7 +20,6 @@ from simpletorch.shapes import UNKNOWN, Bounded, Dim, Expr, Item, Shape, Var, at
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
-    from simpletorch.follow.marks.layout import Layout
 
 __all__ = [
     "MAKERS",
@@ -111,7 +111,7 @@ def _sizes(value: Value, seen: set[int]) -> Iterator[Var]:
     elif isinstance(value, TensorType):
         yield from _sizes(value.shape.items, seen)
     elif isinstance(value, Tensor):
-        yield from _sizes((value.type, value.layout), seen)
+        yield from _sizes((value.type, value.marks.layout), seen)
     elif isinstance(value, List | Dict | Instance) and id(value) not in seen:
         seen.add(id(value))
         held = (*value.cells.values(), *(() if isinstance(value, List) else value.state.values()))
@@ -152,7 +152,7 @@ def renamed(run: Interpreter, value: Value, names: dict[Var, Dim], start: int = 
 def rename(tensor: Tensor, names: Mapping[Var, Dim]) -> Tensor:
     """A new tensor, which has got other names for its sizes."""
     tensor.cells["type"] = replace(tensor.type, shape=tensor.type.shape.substitute(names))
-    tensor.layout = _with_names(tensor.layout, names)
+    LAYOUT.put(tensor, _with_names(tensor.marks.layout, names))
     return tensor
 
 
@@ -197,7 +197,7 @@ def one_of_many(run: Interpreter, value: Value) -> Value:
             run.some_size() if d is UNKNOWN else substitute(d, names) if isinstance(d, Expr) else d for d in items
         )
         made = value.one_of_many(replace(value.type, shape=Shape(own)))
-        made.layout = _with_names(value.layout, names)
+        LAYOUT.put(made, _with_names(value.marks.layout, names))
         return made
     if type(value) is tuple:
         return tuple(one_of_many(run, v) for v in value)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow import branches
-from simpletorch.follow.marks import moves
+from simpletorch.follow.sources import moves
 from simpletorch.follow.sources.syntax import of_node, walk
 from simpletorch.follow.values import Function, Instance
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, final
 
 from simpletorch.follow.libraries.pytorch.kernels import promised
-from simpletorch.follow.marks import arguments, modules
+from simpletorch.follow.mistakes import arguments, modules
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.scopes import Scope
 from simpletorch.follow.sources import installed, texts

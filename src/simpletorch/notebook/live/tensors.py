@@ -14,6 +14,7 @@ from simpletorch.errors.live import lift, rule_of
 from simpletorch.follow.layers import only, own_tensors
 from simpletorch.follow.marks import gradients, layout
 from simpletorch.follow.marks.devices import BUFFER, PLACE
+from simpletorch.follow.marks.mark import Marks
 from simpletorch.follow.values import (
     HISTORY,
     MISSING,
@@ -103,9 +104,9 @@ def _tensor(live: Live, given: torch.Tensor) -> Value:
     made.cells[HISTORY] = History(grad=given.requires_grad, leaf=given.is_leaf)
     if given.requires_grad and (given.retains_grad or (given.is_leaf and given.grad is not None)):
         made.cells[gradients.HAS_GRAD] = True
-    made.place = device.type if device.type in _PLACES else None
     # the class's own: a tensor may have attributes of these names
-    made.layout = layout.CONTIGUOUS if _TENSOR.is_contiguous(given) else tuple(_TENSOR.stride(given))
+    lies = layout.CONTIGUOUS if _TENSOR.is_contiguous(given) else tuple(_TENSOR.stride(given))
+    made.marks = Marks(layout=lies, place=device.type if device.type in _PLACES else None)
     return made
 
 

@@ -14,7 +14,7 @@ from simpletorch.follow.budget import LARGEST, is_huge, weight
 from simpletorch.follow.budget import length as length_of_range
 from simpletorch.follow.heap import now
 from simpletorch.follow.libraries import NATIVES, VALUES, Work, by_name, gives, library_class, model, native
-from simpletorch.follow.marks import modules
+from simpletorch.follow.mistakes import modules
 from simpletorch.follow.model import descriptors, iterators, kinds, metaclasses
 from simpletorch.follow.numbers import between, offsets, processes, sizes
 from simpletorch.follow.outcomes import Raised

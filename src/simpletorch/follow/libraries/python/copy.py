@@ -46,7 +46,7 @@ def twin_of(value: Value) -> Value:
     """Another object with the same contents."""
     made: Any
     if isinstance(value, Tensor):
-        made = Tensor(value.type, array=value.array)
+        made = value.like(value.type)
         made.base = value.base
     elif isinstance(value, List):
         made = List()

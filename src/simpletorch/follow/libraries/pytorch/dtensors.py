@@ -53,7 +53,7 @@ def _spread(run: Interpreter, given: Kwargs) -> Spread:
 
 def _over(run: Interpreter, value: Value, at: Spread) -> Value:
     if isinstance(value, Tensor):
-        value.spread = at
+        spread.SPREAD.put(value, at)
         run.spreads = True
     return value
 
@@ -122,28 +122,22 @@ for _name in ("zeros", "ones", "empty", "full", "rand", "randn"):
 
 @method(Tensor, "full_tensor")
 def _full(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    return _now_plain(_copy(run, args[0]))
-
-
-def _now_plain(value: Value) -> Value:
-    if isinstance(value, Tensor):
-        value.spread = PLAIN
-    return value
+    return spread.plain(_copy(run, args[0]))
 
 
 @method(Tensor, "to_local")
 def _to_local(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    made, at = _copy(run, args[0]), args[0].spread
+    made, at = _copy(run, args[0]), args[0].marks.spread
     if isinstance(made, Tensor):
         at = Spread(None, None) if at is None or at is PLAIN else at
         made.cells["type"] = replace(made.type, shape=spread.local_shape(made.type.shape, at))
-    return _now_plain(made)
+    return spread.plain(made)
 
 
 @method(Tensor, "redistribute")
 def _redistribute(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     given = by_name("device_mesh placements", args[1:], kwargs)
-    at, before = _spread(run, given), args[0].spread
+    at, before = _spread(run, given), args[0].marks.spread
     if run.resolve(given.get("device_mesh")) is None and before is not None:
         at = Spread(before.sizes, at.cuts)
     misfit = _misfit("redistribute", args[0], at)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow import layers
-from simpletorch.follow.marks import modules
+from simpletorch.follow.mistakes import modules
 from simpletorch.follow.values import MISSING, Dict, Fields, Instance, List, Tensor, Value, behind
 from simpletorch.rules import Report, TensorType
 

@@ -102,7 +102,7 @@ def _around(size: Dim, style: Style) -> Native:
     def work(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
         module, *given = args
         x = run.resolve(given[0]) if len(given) == 1 and not kwargs else None
-        if not isinstance(x, Tensor) or (x.spread is not None and x.spread is not PLAIN):
+        if not isinstance(x, Tensor) or x.marks.spread not in (None, PLAIN):
             return run.unknown("what a divided layer gives")
         whole = _changed(run, x, spread.global_shape(x.type.shape, Spread((size,), (style.given,))))
         made = run.resolve(layers.call(run, module, (whole,), {}))

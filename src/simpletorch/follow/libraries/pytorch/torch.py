@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow import branches, files, guards, iteration, layers, tensors
 from simpletorch.follow.libraries import ALIASES, VALUES, jax, library_class, method, model, native
-from simpletorch.follow.marks import devices, gradients, layout, no_tensors, origins, purity, seeds, sparsity, updates
+from simpletorch.follow.marks import carried, devices, gradients, layout, sparsity
+from simpletorch.follow.marks.origins import ORIGINS
+from simpletorch.follow.mistakes import no_tensors, purity, seeds, updates
 from simpletorch.follow.numbers import indexes, offsets, sizes
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
@@ -166,11 +168,16 @@ def from_data(run: Interpreter, value: Value, dtype: DType | None = None) -> Ten
     made = gradients.mark(tensors.made(run, replace(found, is_parameter=False)), gradients.PLAIN)
     if not isinstance(run.resolve(value), Tensor):
         made.numbers = indexes.written_out(run.resolve(value))
-        made.layout = layout.CONTIGUOUS if isinstance(run.resolve(value), List | tuple | int | float) else None
+        if isinstance(run.resolve(value), List | tuple | int | float):
+            layout.LAYOUT.put(made, layout.CONTIGUOUS)
     held = run.resolve(value)
     if isinstance(held, Tensor) and held.array and made.type.dtype in (INT32, INT64):
         indexes.follow(run, "torch.clone", (held,), {}, made)
-    return origins.keep(held, made) if isinstance(held, Tensor) and not held.array else origins.of_data(made)
+    if not isinstance(held, Tensor) or held.array:
+        return carried.of_data(made)
+    ORIGINS.put(made, ORIGINS.of(held))
+    devices.DEVICE.put(made, held.marks.place)
+    return made
 
 
 def _data_type(run: Interpreter, value: Value) -> TensorType:
@@ -273,7 +280,7 @@ def shared(value: Value) -> Tensor:
         return Tensor(TensorType())
     made = gradients.mark(Tensor(value.type), gradients.PLAIN)
     made.numbers = value.numbers
-    return origins.of_data(made)
+    return carried.of_data(made)
 
 
 # -- what changes nothing --------------------------------------------------------------------------------------------
@@ -432,7 +439,7 @@ def _set(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) ->
     """``x.set_(y)``: x is the memory of y from here on."""
     x, source = args[0], run.resolve(args[1] if len(args) == 2 else kwargs.get("source"))
     indexes.spoil(run, x)
-    origins.forget(run, x)
+    ORIGINS.forget(run, x)
     run.set_attribute(x, "data", source if isinstance(source, Tensor) else run.unknown("a storage"))
     return x
 
@@ -440,14 +447,13 @@ def _set(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) ->
 def _itself_moved(place: str | None) -> Callable[..., Value]:
     def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
         made = gradients.moved(run, args[0])
-        if made is args[0] and made.place != place:
-            made = gradients.mark(Tensor(made.type, array=made.array), made.cells.get(HISTORY))
-            made.numbers, made.offset, made.base = args[0].numbers, args[0].offset, args[0]
-            layout.keep(args[0], made)
+        if made is args[0] and made.marks.place != place:
+            made = gradients.mark(made.like(made.type), made.cells.get(HISTORY))
+            made.base = args[0]
         if made is not args[0]:
             # what is moved to CUDA stays here where there is none
             made.cells["type"] = replace(made.type, device=Device("cpu") if place == "cpu" else None)
-        return devices.moved(run, origins.keep(args[0], made), place)
+        return devices.moved(run, made, place)
 
     return work
 

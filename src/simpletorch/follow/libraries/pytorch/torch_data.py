@@ -1,7 +1,7 @@
 """``torch.utils.data``: datasets, samplers, and loaders: batches are what the dataset gives, with the batch in front.
 
 A loader gives batches that are like one another. Where the last one is smaller (no ``drop_last``, and the length isn't
-a multiple) it is the full one that is followed, and the smaller one where that may fail (`marks.last_batches`).
+a multiple) it is the full one that is followed, and the smaller one where that may fail (`mistakes.last_batches`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from simpletorch.follow.heap import now
 from simpletorch.follow.iteration import another
 from simpletorch.follow.libraries import ALIASES, library_class, model, signed
 from simpletorch.follow.libraries.python.builtins import length
-from simpletorch.follow.marks import gradients, layout, loading, modules, origins, sequences
+from simpletorch.follow.marks import carried, gradients, sequences
+from simpletorch.follow.mistakes import loading, modules
 from simpletorch.follow.numbers import indexes, offsets, sizes
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
@@ -121,14 +122,13 @@ def collated(run: Interpreter, one: Value, size: Dim, *, tuples: bool = False) -
         return collated(run, value, size, tuples=tuples)
 
     if isinstance(one, Tensor):
-        batch = Tensor(TensorType(Shape((size, *one.type.shape.items)), one.type.dtype, one.type.device))
-        return gradients.alike(one, origins.of_batch(one, layout.of_batch(one, indexes.batched(one, batch))))
+        return carried.batch_of(one, TensorType(Shape((size, *one.type.shape.items)), one.type.dtype, one.type.device))
     if isinstance(one, str | bytes) or (isinstance(one, Unknown) and one.type == "str"):
         return List((one,) * size) if isinstance(size, int) and size <= _MOST_SAMPLES else List(None, one)
     kind = "int" if isinstance(one, Expr) else branches.type_name(one)
     if kind in _NUMBERS:
         made = gradients.mark(Tensor(TensorType(Shape((size,)), _NUMBERS[kind])), gradients.PLAIN)
-        return origins.of_data(made)
+        return carried.of_data(made)
     if isinstance(one, Dict):
         return Dict({k: inner(v) for k, v in one.cells.items()}, MISSING if one.rest is MISSING else inner(one.rest))
     if isinstance(one, Fields):
@@ -149,7 +149,7 @@ def converted(run: Interpreter, one: Value) -> Value:
     """What ``default_convert`` makes of a sample: arrays become tensors, in whatever they lie."""
     one = run.resolve(one)
     if isinstance(one, Tensor):
-        return gradients.alike(one, Tensor(one.type)) if one.array else one
+        return gradients.mark(Tensor(one.type), gradients.PLAIN) if one.array else one
     if isinstance(one, Dict):
         return Dict({k: converted(run, v) for k, v in one.cells.items()}, one.rest)
     if isinstance(one, tuple) and type(one) is tuple:
@@ -254,7 +254,7 @@ def _init_digits(run: Interpreter, self: Value, train: Value = True) -> Value:
     """The pictures and their digits that come with the package."""
     count = {True: 1437, False: 360}.get(train, UNKNOWN) if isinstance(train, bool) else UNKNOWN
     images, targets = (
-        origins.of_data(Tensor(TensorType(Shape((count, *sizes)), dtype)))
+        carried.of_data(Tensor(TensorType(Shape((count, *sizes)), dtype)))
         for sizes, dtype in (((1, 8, 8), FLOAT32), ((), INT64))
     )
     run.heap.write(self.cells, "images", images)
@@ -564,7 +564,7 @@ def _batch(run: Interpreter, me: Instance, last: int | None = None) -> Value:
     if collate is None and batches is None and run.resolve(me.cells.get("shuffle")) is True:
         _check_sizes(run, one, size, start)
     batch = batch_of(run, one, size, collate, tuples=bool(_metadata(me.cls, "tuples")))
-    return sequences.of_batch(run, batch) if collate is None else batch
+    return sequences.loaded(run, batch) if collate is None else batch
 
 
 def _check_sizes(run: Interpreter, one: Value, count: Value, start: int) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from simpletorch.follow import branches, tensors
 from simpletorch.follow.libraries import ALIASES, by_name, library_class, native
-from simpletorch.follow.marks import losses
+from simpletorch.follow.mistakes import losses
 from simpletorch.follow.values import Choice, Dict, Instance, List, Tensor, Unknown, Value, is_int
 from simpletorch.rules import Report, TensorType
 from simpletorch.rules.core.dtype import DEFAULT_FLOAT, INT64, DType

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow import calls, iteration, tensors
 from simpletorch.follow.libraries import ALIASES, by_name, library_class, method, native
-from simpletorch.follow.marks import gradients, modules, training
+from simpletorch.follow.marks import gradients
+from simpletorch.follow.mistakes import modules, training
 from simpletorch.follow.values import HISTORY, MISSING, Class, Function, Instance, List, Method, Native, Tensor, Value
 from simpletorch.rules import Report, infer
 

@@ -10,7 +10,8 @@ from simpletorch.follow import branches, calls, guards, iteration, layers
 from simpletorch.follow.libraries import ALIASES, NATIVES, Work, by_name, library_class, model
 from simpletorch.follow.libraries.pytorch.signatures import PARAMETERS
 from simpletorch.follow.libraries.pytorch.state_dicts import OWN_WAY, load_state_dict, state_dict
-from simpletorch.follow.marks import devices, gradients, layout, modes, modules, updates
+from simpletorch.follow.marks import devices, gradients, layout
+from simpletorch.follow.mistakes import modes, modules, updates
 from simpletorch.follow.values import (
     MISSING,
     REPEATED,

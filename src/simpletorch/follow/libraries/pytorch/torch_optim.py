@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow import iteration, layers
 from simpletorch.follow.libraries import ALIASES, NATIVES, by_name, library_class
-from simpletorch.follow.marks import gradients, modules, schedules, training, updates
+from simpletorch.follow.marks import gradients
+from simpletorch.follow.mistakes import modules, schedules, training, updates
 from simpletorch.follow.values import Dict, Instance, List, Native, Tensor, Unknown, Value
 
 if TYPE_CHECKING:

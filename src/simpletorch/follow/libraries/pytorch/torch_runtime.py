@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from simpletorch.follow import branches, layers, tensors
 from simpletorch.follow.libraries import ALIASES, NATIVES, VALUES, by_name, library_class, method, model, native
-from simpletorch.follow.marks import gradients, moves, updates
+from simpletorch.follow.marks import gradients
+from simpletorch.follow.mistakes import updates
 from simpletorch.follow.outcomes import Raised
+from simpletorch.follow.sources import moves
 from simpletorch.follow.values import (
     Choice,
     Class,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from simpletorch._stub import homes
 from simpletorch.follow import layers
 from simpletorch.follow.libraries import ALIASES, OWN, VALUES, Work, gives, library_class, native
-from simpletorch.follow.marks import training
+from simpletorch.follow.mistakes import training
 from simpletorch.follow.values import Dict, Fields, Instance, List, Native, StaticMethod, Tensor, Value
 from simpletorch.rules import Device
 from simpletorch.rules.core.dtype import BY_NAME, DType

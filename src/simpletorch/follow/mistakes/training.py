@@ -20,9 +20,10 @@ from typing import TYPE_CHECKING, Final, final
 from simpletorch.follow import layers
 from simpletorch.follow.findings import Finding
 from simpletorch.follow.heap import Cells
-from simpletorch.follow.marks import gradients, loading, mode_checks, modes, purity, schedules, seeds, steps, updates
-from simpletorch.follow.marks.loading import Loading
-from simpletorch.follow.marks.schedules import Steps
+from simpletorch.follow.marks import gradients
+from simpletorch.follow.mistakes import loading, mode_checks, modes, purity, schedules, seeds, steps, updates
+from simpletorch.follow.mistakes.loading import Loading
+from simpletorch.follow.mistakes.schedules import Steps
 from simpletorch.follow.sources.syntax import contains, loop_around, walk
 from simpletorch.follow.values import GRADIENTS, MISSING, Choice, Dict, Fields, Instance, List, Tensor, Value
 from simpletorch.rules import ModuleRule

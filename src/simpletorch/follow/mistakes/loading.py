@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, final
 
 from simpletorch.follow.findings import Finding
-from simpletorch.follow.marks.modules import refuse
+from simpletorch.follow.mistakes.modules import refuse
 from simpletorch.follow.sources.syntax import parse, walk
 from simpletorch.follow.values import Instance, Value
 

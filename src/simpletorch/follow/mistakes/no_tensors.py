@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow.marks import arguments, modules
+from simpletorch.follow.mistakes import arguments, modules
 from simpletorch.follow.model import kinds
 from simpletorch.follow.values import (
     Class,

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow import layers
-from simpletorch.follow.marks.modes import CODE
+from simpletorch.follow.mistakes.modes import CODE
 from simpletorch.follow.sources import mentions
 from simpletorch.follow.sources.syntax import contains, of_node, parse, walk
 from simpletorch.follow.values import Function, Instance

@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow.findings import Finding
-from simpletorch.follow.marks import steps
+from simpletorch.follow.mistakes import steps
 from simpletorch.follow.sources.syntax import walk
 from simpletorch.follow.values import GRADIENTS, MISSING, Instance, Tensor, Value
 

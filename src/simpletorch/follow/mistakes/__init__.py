@@ -1,0 +1,1 @@
+"""Mistakes that are only said: each file knows some of them, and no tensor carries what it knows."""
