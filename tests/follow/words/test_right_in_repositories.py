@@ -116,3 +116,81 @@ def test_layers_that_are_not_known_may_use_what_they_are_given(image: str, count
     (tmp_path / "program.py").write_text(HEAD + OPEN.replace("{image}", image))
     told = [f.message for f in follow(tmp_path / "program.py").warnings]
     assert len([m for m in told if "nothing uses the parameters" in m]) == count
+
+
+UNUSED = (
+    """class Both(nn.{base}):
+    def forward(self, x):
+        return torch.cat([m(x) for m in self], -1)""",
+    """class Heads(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.heads = nn.{base}()
+    def add(self, n):
+        self.heads.{adds}
+    @property
+    def weights(self):
+        return torch.cat([head(torch.zeros(2, 3)) for head in self.heads])
+    def forward(self, x):
+        return x @ self.weights""",
+)
+FILLS = (
+    ("ModuleList", "append(nn.Linear(3, n))"),
+    ("ModuleList", "extend([nn.Linear(3, n)])"),
+    ("ModuleList", "insert(0, nn.Linear(3, n))"),
+    ("Sequential", "append(nn.Linear(3, n))"),
+    ("Sequential", "add_module('new', nn.Linear(3, n))"),
+)
+
+
+@pytest.mark.parametrize(("base", "adds"), FILLS)
+@pytest.mark.parametrize("source", UNUSED)
+def test_what_is_filled_by_others_is_not_taken_to_be_empty(source: str, base: str, adds: str, tmp_path: Path):
+    path = tmp_path / "program.py"
+    path.write_text(HEAD + source.format(base=base, adds=adds) + "\n")
+    assert follow(path).errors == ()
+
+
+def test_what_the_constructor_leaves_empty_is_empty(tmp_path: Path):
+    """Nothing else fills it."""
+    path = tmp_path / "program.py"
+    path.write_text(
+        HEAD + UNUSED[1].format(base="ModuleList", adds="append(nn.Linear(3, n))") + "\nHeads()(torch.zeros(2, 3))\n"
+    )
+    assert [e.message for e in follow(path).errors] == ["cat: tensors is an empty list; it needs at least one tensor"]
+
+
+AFTERWARDS = r"""
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(4, 3))
+        self.bias = nn.Parameter(torch.full((4,), 0))
+    def forward(self, x):
+        return F.linear(x, self.weight, self.bias)
+M()(torch.zeros(2, 3))
+---
+w = torch.tensor([1, 2, 3], requires_grad=True)
+nn.Linear(3, 1)(w)
+---
+def project(a, b):
+    assert a.shape == b.shape[:-1]
+    return a.gather(-1, b)
+project(torch.zeros(2, 3), torch.zeros(2, dtype=torch.long))
+---
+def add(a, b):
+    assert a.ndim == b.ndim, "ranks"
+    for i in range(3):
+        a = a + b
+    return a
+add(torch.zeros(2, 3), torch.zeros(4)).sum()
+
+"""
+
+
+@pytest.mark.parametrize("source", programs(AFTERWARDS))
+def test_nothing_is_said_behind_what_fails(source: str, tmp_path: Path):
+    path = tmp_path / "program.py"
+    line = raises(source, path)
+    found = follow(path)
+    assert [e.line for e in found.errors] == [line]
