@@ -194,3 +194,37 @@ def test_nothing_is_said_behind_what_fails(source: str, tmp_path: Path):
     line = raises(source, path)
     found = follow(path)
     assert [e.line for e in found.errors] == [line]
+
+
+BY_METHODS = """from some_library import model, call
+class Store:
+    def __init__(self, model):
+        self.model = model
+        self.hook()
+    def hook(self):
+        def keep(module, grad_in, grad_out):
+            {keeps}
+            return grad_in
+        for module in self.model.modules():
+            {registers}
+    def look(self, grad):
+        self.judge = ["a", "b"]
+        return self.again(grad)
+    def again(self, grad):
+        self.other = 3
+        return self.look(grad) if grad is None else grad
+    def go(self, xs):
+        self.model(xs).backward()
+        return self.judge[0], self.other + 1
+print(Store(model).go(3))
+"""
+
+
+@pytest.mark.parametrize("keeps", ["self.value = self.look(grad_in)", "self.look(grad_in)", "self.again(self.look(1))"])
+@pytest.mark.parametrize("registers", ["module.register_backward_hook(keep)", "call(keep)"])
+def test_what_a_hook_changes_by_methods_may_be_there(keeps: str, registers: str, tmp_path: Path):
+    path = tmp_path / "program.py"
+    path.write_text(BY_METHODS.format(keeps=keeps, registers=registers))
+    assert follow(path).errors == ()
+    path.write_text(BY_METHODS.format(keeps="pass", registers=registers))
+    assert [e.message for e in follow(path).errors][:1] == ["Store has no attribute 'judge'"]
