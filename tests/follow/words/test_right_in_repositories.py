@@ -228,3 +228,66 @@ def test_what_a_hook_changes_by_methods_may_be_there(keeps: str, registers: str,
     assert follow(path).errors == ()
     path.write_text(BY_METHODS.format(keeps="pass", registers=registers))
     assert [e.message for e in follow(path).errors][:1] == ["Store has no attribute 'judge'"]
+
+
+TEXTS = r"""
+names = np.random.permutation(["d/1.png", "d/2.png", "d/3.png"])
+print(names[np.random.randint(3)].split("/"))
+for one in names[:2]:
+    one.split(".")
+---
+names = np.array(sorted("abc"), dtype=object)
+names[0].split("a")
+---
+rows = np.empty(3, dtype=object)
+for i in range(3):
+    rows[i] = torch.zeros(i + 1)
+rows[0].unsqueeze(0)
+rows[2].long()
+---
+import io
+import pandas as pd
+table = pd.read_csv(io.StringIO("name,n\na b,1\nc d,2"))
+for name, n in table.values:
+    name.split(" ")
+table["name"].values[0].split(" ")
+---
+import io
+import pandas as pd
+table = pd.read_csv(io.StringIO("name,n\na b,1\nc d,2"))
+lengths = [len(text.split()) for text in table["name"].values]
+torch.tensor(lengths).sum()
+---
+def last(x):
+    x = x[:, -1:].squeeze(0)
+    return x.sum()
+batch = int(torch.randint(1, 4, ()))
+last(torch.zeros(batch, 3, 5))
+---
+batch = int(torch.randint(1, 3, ()))
+x = torch.zeros(batch, 3).squeeze(0)
+if x.ndim == 1:
+    x + torch.zeros(3)
+else:
+    x.sum(1)
+---
+def head(x):
+    y = nn.Linear(5, 1)(x).squeeze()
+    return y.unsqueeze(0) if y.ndim == 0 else y
+for x in torch.zeros(7, 5).split(3):
+    head(x)
+
+"""
+
+
+@pytest.mark.parametrize("source", programs(TEXTS))
+def test_items_that_may_be_anything_are_left_alone(source: str, tmp_path: Path):
+    path = tmp_path / "program.py"
+    assert raises(source, path) is None
+    assert follow(path).errors == ()
+
+
+def test_an_array_of_numbers_has_no_split(tmp_path: Path):
+    path = tmp_path / "program.py"
+    line = raises(HEAD + "x = np.zeros((4, 3))\nx.split(2)\n", path)
+    assert [e.line for e in follow(path).errors] == [line]
