@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from simpletorch.follow.marks.availability import asks_where, names_that_ask
+from simpletorch.follow.sources.availability import asks_where, names_that_ask
 from simpletorch.follow.sources.syntax import assigns_to, of_node, parse, walk
 
 if TYPE_CHECKING:
