@@ -223,6 +223,40 @@ VALIDATION = {
 }
 
 
+class Turns(torch.utils.data.Sampler):
+    """A sampler of the user's that counts, shuffles in place, and draws from generators of all kinds."""
+
+    def __init__(self, source, size=None):
+        self.source, self.size, self.given = source, size, 0
+        self.order = list(range(len(source)))
+        self.weights = torch.arange(len(source))
+        self.python, self.torch = random.Random(3), torch.Generator().manual_seed(1)
+
+    def __len__(self):
+        return len(self.source) if self.size is None else -(-len(self.source) // self.size)
+
+    def __iter__(self):
+        self.given += 1
+        self.python.shuffle(self.order)
+        self.weights += int(torch.randint(9, (), generator=self.torch)) + random.randrange(5)
+        order = [(i + int(self.weights[0])) % len(self.source) for i in self.order]
+        if self.size is None:
+            return iter(order)
+        return iter([order[i : i + self.size] for i in range(0, len(order), self.size)])
+
+
+def turning(dataset, **settings):
+    return DataLoader(dataset, 5, sampler=Turns(dataset), **settings)
+
+
+VALIDATION["own sampler"] = lambda: turning(Augmented())
+VALIDATION["own sampler, workers"] = lambda: turning(Augmented(), num_workers=2, persistent_workers=True)
+VALIDATION["own sampler in batches"] = lambda: DataLoader(
+    FITTING, batch_sampler=torch.utils.data.BatchSampler(Turns(FITTING), 5, False)
+)
+VALIDATION["own batches"] = lambda: DataLoader(FITTING, batch_sampler=Turns(FITTING, 5))
+
+
 class Draws(Accuracy):
     """A metric that draws random numbers and has a state that `reset` leaves."""
 
@@ -282,7 +316,13 @@ def test_a_training_is_the_same_as_without_the_trial(name):
     assert_same(trained(validation, dry_run=True), trained(validation, dry_run=False))
 
 
-@pytest.mark.parametrize("name", ["in order", "augmented", "sample by sample", "shared", "on a device", "a list"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("in order", "augmented", "sample by sample", "shared", "on a device", "a list"),
+        *("own sampler in batches", "own batches"),
+    ],
+)
 def test_the_batch_that_is_tried_is_the_one_that_comes_first(name):
     seed_everything(5)
     loader = VALIDATION[name]()
@@ -313,14 +353,24 @@ class Halves(torch.utils.data.DataLoader):
         return (torch.chunk(batch, 2) for batch in INPUTS.split(5))
 
 
-class Odd(torch.utils.data.Sampler):
-    """A sampler that remembers what it gave."""
+class Reads(torch.utils.data.Sampler):
+    """A sampler that reads its dataset in each round."""
 
-    given = 0
+    def __init__(self, source):
+        self.source = source
 
     def __iter__(self):
-        self.given += 1
-        return iter(range(1, 23, 2))
+        return iter([i for i in range(len(self.source)) if self.source[i][1] > 0])
+
+
+class Generated(torch.utils.data.Sampler):
+    """A sampler that goes on where it has stopped: it can't be copied."""
+
+    def __init__(self):
+        self.order = (i for i in range(23))
+
+    def __iter__(self):
+        return self.order
 
 
 @pytest.mark.parametrize(
@@ -330,13 +380,29 @@ class Odd(torch.utils.data.Sampler):
         (batch for batch in DataLoader(FITTING, 5)),
         DataLoader(Stream(), 5),
         Halves(FITTING, 5),
-        DataLoader(FITTING, 5, sampler=Odd()),
-        DataLoader(FITTING, batch_sampler=torch.utils.data.BatchSampler(Odd(), 5, False)),
+        DataLoader(FITTING, 5, sampler=Reads(FITTING)),
+        DataLoader(FITTING, batch_sampler=torch.utils.data.BatchSampler(Reads(FITTING), 5, False)),
+        DataLoader(FITTING, 5, sampler=Generated()),
     ],
-    ids=["iterator", "generator", "stream", "own loader", "own sampler", "own sampler in batches"],
+    ids=["iterator", "generator", "stream", "own loader", "sampler that reads", "in batches", "sampler that goes on"],
 )
 def test_a_loader_that_might_lose_its_batch_is_not_asked(loader):
     assert batch_of(loader) is None
+
+
+class Fails(Turns):
+    def __iter__(self):
+        return iter(self.oder)
+
+
+def test_a_sampler_that_fails_is_told_before_the_first_step():
+    model = net()
+    trainer = Trainer(loss=F.cross_entropy, optimizer=SGD(model.parameters()), progress=False)
+    before = model.state_dict()["0.weight"].clone() if "0.weight" in model.state_dict() else None
+    with pytest.raises(AttributeError, match="oder") as raised:
+        trainer.fit(model, DataLoader(FITTING, 7), validation=DataLoader(FITTING, 5, sampler=Fails(FITTING)))
+    assert any("in a trial before training" in note for note in raised.value.__notes__)
+    assert before is None or torch.equal(before, model.state_dict()["0.weight"])
 
 
 def test_a_stream_s_batches_are_all_evaluated():

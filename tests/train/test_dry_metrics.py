@@ -58,6 +58,59 @@ class OfClass(Own):
         return torch.cat(self.outputs).max().item()
 
 
+class NeverComputes(Own):
+    def compute(self):
+        if len(self.outputs) != len(self.targets if hasattr(self, "targets") else ()):
+            raise ValueError("outputs and targets differ")
+        return 0.0
+
+
+class Divides(Own):
+    def compute(self):
+        return sum(len(o) for o in self.outputs) / len([o for o in self.outputs if o is None])
+
+
+class WrongSplit(Own):
+    def compute(self):
+        return torch.cat(self.outputs).split([1, 1])[0].mean().item()
+
+
+class Unreachable(Own):
+    def compute(self):
+        raise ValueError("average='makro' isn't known")
+
+
+class NeedsMany(Own):
+    """Has enough samples after an epoch, not after a batch."""
+
+    def compute(self):
+        if sum(map(len, self.outputs)) < 20:
+            raise ValueError("at least 20 samples are needed")
+        return 0.0
+
+
+class NeedsClasses(Own):
+    def reset(self):
+        super().reset()
+        self.targets = []
+
+    def update(self, output, target):
+        super().update(output, target)
+        self.targets += target.tolist()
+
+    def compute(self):
+        if len(set(self.targets)) < 5:
+            raise ValueError("a class is missing")
+        return 0.0
+
+
+class NeedsSpread(Own):
+    def compute(self):
+        if float(torch.cat(self.outputs).std()) < 1e-6:
+            raise ValueError("constant outputs have no correlation")
+        return 0.0
+
+
 class OfProbabilities(Own):
     def update(self, output, target):
         assert torch.allclose(output.exp().sum(1), torch.ones(len(target))), "no log probabilities"
@@ -85,6 +138,13 @@ def fit(validation, metrics=None, *, train_metrics=None, epochs=2, end=()):
 def test_a_metric_that_raises_is_refused_before_the_first_step(metric, where):
     with pytest.raises(TorchError, match=r"in a trial before training: the metric 'own' on a \w+ batch"):
         fit(DataLoader(FITTING, 7), **{where: {"own": metric}})
+    assert not fit.changed
+
+
+@pytest.mark.parametrize("metric", [NeverComputes(), Divides(), WrongSplit(), Unreachable()])
+def test_a_metric_that_can_never_compute_is_refused_before_the_first_step(metric):
+    with pytest.raises(TorchError, match=r"in a trial before training: the metric 'own' on a validation batch"):
+        fit(DataLoader(FITTING, 7), {"own": metric})
     assert not fit.changed
 
 
@@ -123,7 +183,7 @@ def test_an_iterator_is_refused_where_it_would_be_empty():
     assert fit.changed
 
 
-@pytest.mark.parametrize("metric", [Own(), OfClass(), AUROC(5), Accuracy()])
+@pytest.mark.parametrize("metric", [Own(), OfClass(), AUROC(5), Accuracy(), NeedsMany(), NeedsClasses(), NeedsSpread()])
 def test_what_a_whole_epoch_pleases_is_left_alone(metric):
     fit(DataLoader(FITTING, 3), {"own": metric}, train_metrics={"own": Own()})
     assert fit.changed

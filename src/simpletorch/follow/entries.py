@@ -97,12 +97,12 @@ def _module(run: Interpreter, cls: Class, scope: Scope) -> None:
         if any(v is MISSING for v in args.values()):
             return
         run.node = init.node  # the trace says that it is followed by itself
-    elif any(c.qualified in MODULES for c in cls.mro):
-        return  # a layer of torch's: a caller gives it sizes
+    elif any(c.qualified in MODULES or c.qualified in _CONTAINERS for c in cls.mro):
+        return  # a layer of torch's: a caller gives it sizes, or layers
     made = run.resolve(run.call(cls, (), args))
     if not isinstance(made, Instance):
         return
-    for name in _set_later(cls):
+    for name in _set_later(cls) | _filled_later(cls, run.entered):
         run.heap.write(made.cells, name, run.unknown(f"attribute {name!r}, which another method sets"))
     for part in _parts(made):
         for name in _set_later(part.cls, run.entered):
@@ -140,6 +140,26 @@ def _set_later(cls: Class, entered: Collection[ast.AST] = ()) -> set[str]:
             if name != "__init__" and value.node.args.args:
                 found |= set(_changed_attributes(value.node, value.node.args.args[0].arg))
     return found
+
+
+def _filled_later(cls: Class, entered: Collection[ast.AST]) -> set[str]:
+    """The collections that methods change which the constructor doesn't call: ``self.heads.append(head)``."""
+    found: set[str] = set()
+    for value in (v for c in cls.mro for v in c.cells.values() if isinstance(v, Function) and v.node not in entered):
+        me = value.node.args.args[0].arg if value.node.args.args else None
+        for n in walk(value.node):
+            match n:
+                case ast.Call(func=ast.Attribute(value=ast.Attribute(value=ast.Name(id=name), attr=attr), attr=method)):
+                    found |= {attr} if name == me and method in _FILLS else set()
+                case ast.Subscript(value=ast.Attribute(value=ast.Name(id=name), attr=attr), ctx=ast.Store()):
+                    found |= {attr} if name == me else set()
+    return found
+
+
+_FILLS: Final = frozenset({"append", "extend", "insert", "update", "setdefault", "add_module", "register_parameter"})
+_CONTAINERS: Final = frozenset(
+    f"torch.nn.{name}" for name in ("Sequential", "ModuleList", "ModuleDict", "ParameterList", "ParameterDict")
+)
 
 
 def _changed_attributes(node: ast.AST, me: str) -> Iterator[str]:

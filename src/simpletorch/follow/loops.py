@@ -164,7 +164,7 @@ def _over(run: Interpreter, node: ast.For | ast.AsyncFor, scope: Scope, source: 
 
         done = _again(loop, bind, lambda: None, runs=_has_items(source), rounds=rounds, source=source)
     if loop.last is not None and not isinstance(done, Raise | Return | Jump):
-        _to_the_last(loop, node, loop.last, None)
+        _to_the_last(loop, node, loop.last)
     return _after(run, done, node.orelse, scope)
 
 
@@ -216,13 +216,13 @@ def _has_items(source: Value) -> bool:
     return size is not None and at_least(size, 1) is True
 
 
-def _to_the_last(loop: _Loop, node: ast.For | ast.AsyncFor, last: Last, before: Change | None) -> None:
-    """A round with the last batch, if it may make a difference that it is smaller."""
+def _to_the_last(loop: _Loop, node: ast.For | ast.AsyncFor, last: Last) -> None:
+    """A round with the last batch, which is smaller."""
 
     def once() -> None:
         loop.once(lambda: assignment.assign(loop.run, node.target, last.make(), loop.scope))
 
-    last_batches.follow(loop.run, node, loop.scope, last, before, once)
+    last_batches.follow(loop.run, node, loop.scope, last, once)
 
 
 def _each(
@@ -464,7 +464,7 @@ def _again(
         before = older(run.heap.keep(), start)
         growth.end(before, attempt == 0)
         if loop.last is not None and isinstance(loop.node, ast.For):
-            _to_the_last(loop, loop.node, loop.last, before)
+            _to_the_last(loop, loop.node, loop.last)
         if attempt == 0 and _carries_tensors(before):  # what one round leaves to the next must suit it as it is
             leaving += [] if another or rounds else [Outcome(None, at_once)]
             continue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -45,7 +45,16 @@ def dry_evaluation(
         samples_in(batch, target)
         if reason := why_not_called(model, batch, target):
             raise DataError(reason)
-    _try_metrics(model, batch, metrics, target, "a validation batch", training=False)
+    rounds = _length(loader)
+    _try_metrics(model, batch, metrics, target, "a validation batch", training=False, rounds=rounds)
+
+
+def _length(loader: Iterable[Any]) -> int | None:
+    """The number of batches, where it is known."""
+    try:
+        return len(loader) if isinstance(loader, Sized) else None
+    except TypeError:  # of a loader of a stream
+        return None
 
 
 def dry_metrics(
@@ -68,6 +77,7 @@ def _try_metrics(
     which: str,
     *,
     training: bool,
+    rounds: int | None = None,
 ) -> None:
     device = device_of(model)
     given = parts_of(batch, target)[-1]
@@ -83,7 +93,7 @@ def _try_metrics(
     for name, metric in metrics.items():
         what = "the loss" if name == "loss" else f"the metric {name!r}"
         with named(f"{what} on {which}"), torch.no_grad():
-            _try_metric(what, metric, output, targets, given, device)
+            _try_metric(what, metric, output, targets, given, device, rounds)
 
 
 @contextmanager
@@ -101,9 +111,18 @@ def named(what: str) -> Iterator[None]:
 
 
 def _try_metric(
-    what: str, metric: Metric[object], output: Any, targets: Any, given: Any, device: torch.device | None
+    what: str,
+    metric: Metric[object],
+    output: Any,
+    targets: Any,
+    given: Any,
+    device: torch.device | None,
+    rounds: int | None,
 ) -> None:
-    """Raise what a copy of the metric raises of these outputs and targets, if it would of any like them."""
+    """Raise what a copy of the metric raises of these outputs and targets, if it would of any like them.
+
+    ``rounds`` is the number of batches that it will see before it computes, if that is known.
+    """
     error = _refusal(metric, _without_data(metric), output, targets)
     if isinstance(error, TorchError):
         raise error
@@ -113,7 +132,7 @@ def _try_metric(
         return
     first = None
     for fill in _OUTPUTS:
-        found = _refusal_of_values(metric, output, given, fill, device)
+        found = _refusal_of_values(metric, output, given, fill, device, rounds)
         if found is None or (first is not None and (type(found), str(found)) != (type(first), str(first))):
             return
         first = first or found
@@ -158,17 +177,23 @@ def _uniform(zeros: torch.Tensor) -> torch.Tensor:
     return zeros + 1 / max(zeros.shape[-1], 1) if zeros.ndim and zeros.is_floating_point() else zeros
 
 
+def _ranked(zeros: torch.Tensor) -> torch.Tensor:
+    return torch.linspace(0, 1, zeros.numel()).to(zeros).reshape(zeros.shape) if zeros.is_floating_point() else zeros
+
+
 _OUTPUTS: Final = (
     lambda zeros: zeros,
     lambda zeros: zeros + 0.5 if zeros.is_floating_point() else zeros,
     _uniform,
     lambda zeros: _uniform(zeros).log() if zeros.is_floating_point() else zeros,
     lambda zeros: _first_class(zeros) if zeros.ndim else zeros,
+    _ranked,
+    lambda zeros: _ranked(zeros).softmax(-1) if zeros.ndim and zeros.is_floating_point() else _ranked(zeros),
 )
-"""Logits, numbers, probabilities, their logarithms, and one-hot rows: a metric may take one of them alone."""
+"""Logits, numbers, probabilities, their logarithms, one-hot rows, and different ones: a metric may take one alone."""
 
 _MISTAKES: Final = (TypeError, AttributeError, NameError, NotImplementedError)
-"""What ``compute`` raises of any data; other exceptions may be about a single batch, which lacks a class."""
+"""What ``compute`` raises of any data; see `_refusal_of_all` for other exceptions."""
 
 
 def _refusal_of_values(
@@ -177,6 +202,7 @@ def _refusal_of_values(
     targets: Any,
     fill: Callable[[torch.Tensor], torch.Tensor],
     device: torch.device | None,
+    rounds: int | None,
 ) -> Exception | None:
     """The exception by which a copy of the metric refuses the targets beside such outputs; None for none."""
     try:
@@ -199,5 +225,41 @@ def _refusal_of_values(
         except _MISTAKES as error:
             return error
         except Exception:
-            return None
+            return None if rounds is None else _refusal_of_all(metric, outputs, targets, rounds)
     return None
+
+
+def _refusal_of_all(metric: Metric[object], outputs: Any, targets: Any, rounds: int) -> Exception | None:
+    """What ``compute`` raises of as many batches as an evaluation has, if it does so whatever the classes are.
+
+    A single batch may have too few samples, or lack a class.
+    """
+    if rounds * sum(tensor.numel() for tensor in tensors_in((outputs, targets))) > _LARGE:
+        return None
+    found: list[Exception] = []
+    for covers in (False, True):
+        copied = copy.deepcopy(metric)
+        try:
+            copied.reset()
+            for turn in range(rounds):
+                copied.update(outputs, _all_classes(outputs, targets, turn) if covers else targets)
+        except Exception:  # of targets that aren't the dataset's
+            return None
+        try:
+            copied.compute()
+        except Exception as error:
+            found.append(error)
+    kinds = {(type(error), str(error)) for error in found}
+    return found[0] if len(found) == 2 and len(kinds) == 1 else None
+
+
+def _all_classes(outputs: Any, targets: Any, turn: int) -> Any:
+    """Targets of the same shapes and dtypes in which the classes alternate; of floats 0 and 1."""
+
+    def one(target: torch.Tensor) -> torch.Tensor:
+        has_classes = isinstance(outputs, torch.Tensor) and outputs.ndim == target.ndim + 1
+        classes = 2 if target.is_floating_point() or not has_classes else outputs.shape[1]
+        numbers = torch.arange(target.numel(), device=target.device) + turn * target.numel()
+        return (numbers % max(classes, 1)).reshape(target.shape).to(target.dtype)
+
+    return map_tensors(targets, one)

@@ -17,7 +17,7 @@ from simpletorch.data.loading._collate import collate
 from simpletorch.errors import DataError
 from simpletorch.train._rng import undrawn
 
-# of others it isn't known what they remember; a list of batches remembers nothing
+# others may remember anything: a deep copy of them is asked; a list of batches remembers nothing
 _KNOWN_SAMPLERS: Final = ("torch.utils.data.", "simpletorch.data.", "builtins")
 
 
@@ -27,7 +27,7 @@ def batch_of(loader: Any) -> Any:
     Lists of batches and loaders over datasets with indices can be asked: a loader with one batch is made of the same
     dataset, with the samples that a copy of its sampler names. It reads them in a worker process if ``loader`` has
     any, so that a dataset opens its files where it always does. A stream may give each sample once: a copy of it is
-    asked, if there can be one and it is small.
+    asked, if there can be one and it is small, and so is a copy of a sampler of the user's.
 
     Raises:
         DataError: there are samples, but ``drop_last`` leaves them out.
@@ -42,8 +42,7 @@ def batch_of(loader: Any) -> Any:
         return None
     with undrawn(loader):
         batches = loader.sampler if loader.batch_sampler is None else loader.batch_sampler
-        # next(…, None): a sampler that names nothing
-        indices = next(iter(_apart(batches)), None)
+        indices = _first_indices(batches, loader.dataset)
         if indices is not None:
             (batch,) = _only(loader, indices)  # to its end, so that a worker is gone
             return batch
@@ -85,19 +84,72 @@ _SMALL: Final = 10_000  # items of what a stream holds
 def _can_be_asked(loader: Any) -> bool:
     if not isinstance(loader, torch.utils.data.DataLoader) or isinstance(loader.dataset, IterableDataset | MapDataPipe):
         return False
-    if type(loader).__iter__ not in (torch.utils.data.DataLoader.__iter__, DataLoader.__iter__):
-        return False  # a class of the user's that makes something else of the batches
-    samplers = [loader.batch_sampler, loader.sampler, getattr(loader.batch_sampler, "sampler", None)]
-    return all(s is None or f"{type(s).__module__}.".startswith(_KNOWN_SAMPLERS) for s in samplers)
+    # a class of the user's may make something else of the batches
+    return type(loader).__iter__ in (torch.utils.data.DataLoader.__iter__, DataLoader.__iter__)
 
 
-def _apart(sampler: Any) -> Any:
+def _first_indices(sampler: Any, dataset: Any) -> Any:
+    """What a copy of a sampler names first; None if nothing, or if it can't be told from a copy.
+
+    A sampler that isn't torch's or ours sees of its dataset the length alone: more might change it.
+    """
+    seen = _LengthAlone(dataset)
+    apart = _apart(sampler, dataset, seen)
+    if apart is None:
+        return None
+    try:
+        return next(iter(apart), None)
+    except Exception:
+        if seen.asked:
+            return None
+        raise
+
+
+class _LengthAlone:
+    """A stand-in for a dataset that tells how many samples it has, and remembers whether it was asked anything else."""
+
+    def __init__(self, dataset: Any) -> None:
+        self.dataset, self.asked = dataset, False
+
+    def __len__(self) -> int:
+        return len(self.dataset)
+
+    def __getitem__(self, index: object) -> Any:
+        self.asked = True
+        raise LookupError("the samples are not read before training")
+
+    def __getattr__(self, name: str) -> Any:
+        self.asked = True
+        raise AttributeError(name)
+
+
+def _deep_copy(sampler: Any, dataset: Any, seen: _LengthAlone) -> Any:
+    """A copy of the user's sampler; None of one that holds much, that can't be copied, or that talks to processes."""
+    held = [v for v in getattr(sampler, "__dict__", {}).values() if v is not dataset]
+    is_large = any(
+        isinstance(v, Sized) and (not isinstance(v, torch.Tensor) or v.ndim) and len(v) > _MANY for v in held
+    )
+    if is_large or (torch.distributed.is_available() and torch.distributed.is_initialized()):
+        return None
+    try:
+        return copy.deepcopy(sampler, {id(dataset): seen})
+    except Exception:  # whatever a user's __deepcopy__ raises
+        return None
+
+
+_MANY: Final = 100_000  # items of what a sampler holds
+
+
+def _apart(sampler: Any, dataset: Any, seen: _LengthAlone) -> Any:
     """A sampler that names the same samples; drawing from it, or counting its epochs, changes nothing in the first."""
+    if not f"{type(sampler).__module__}.".startswith(_KNOWN_SAMPLERS):
+        return _deep_copy(sampler, dataset, seen)
     new = copy.copy(sampler)
     if isinstance(getattr(new, "generator", None), torch.Generator):
         new.generator = copy.deepcopy(new.generator)
     if hasattr(new, "sampler"):
-        new.sampler = _apart(new.sampler)
+        new.sampler = _apart(new.sampler, dataset, seen)
+        return None if new.sampler is None else new
     return new
 
 

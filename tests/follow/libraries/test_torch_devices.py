@@ -125,7 +125,23 @@ for i, (x, y) in enumerate(DataLoader(Sines(500, 7), batch_size=32)):
     if i % 10 == 0:
         print(i)
 """
+OPTION = """import argparse
+parser = argparse.ArgumentParser()
+parser.add_argument("--plain", action="store_true")
+args = parser.parse_args([])
+fast = not args.plain and torch.cuda.is_available()
+device = torch.device("cuda" if fast else "cpu")"""
 WRONG = {
+    "an option that is off, whatever its name": training(moves="inputs = inputs.to(device)").replace(
+        f"device = {DEVICE}", OPTION
+    ),
+    "a condition whose name has nothing to do with it": statements(
+        batch="if use_cuda:\n    inputs = inputs.cuda()",
+        after="cuda_layers = 2\nif cuda_layers > 2:\n    x = x.cpu()",
+    ),
+    "a text about cuda in a condition": statements(
+        batch="if use_cuda:\n    inputs = inputs.cuda()", after='if "accelerator" in str(x.shape):\n    x = x.cpu()'
+    ),
     "a flag that is off": training(moves="inputs = inputs.to(device)").replace(f"device = {DEVICE}", FLAG),
     "many batches": LONG,
     "inputs left behind": training(moves="targets = targets.to(device)"),

@@ -23,7 +23,30 @@ COUNTED = "{with_}\n    for x, y in loader:\n        correct = (m(x).argmax(1) =
 NEVER, TRAINING = "SGD never steps", "M is evaluated in training mode"
 GRAPHS, SEED = "M is evaluated with gradients", "the seed is 0 again in each round"
 
+SPLIT = """whole = torch.utils.data.TensorDataset(torch.zeros(20, 3), torch.zeros(20, dtype=torch.long))
+train_set, test_set = torch.utils.data.random_split(whole, [14, 6])
+train_loader = torch.utils.data.DataLoader(train_set, batch_size=7)
+test_loader = torch.utils.data.DataLoader(train_set, batch_size=3)
+"""
+LAST = """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.{name} = 8
+        self.a = nn.Linear(3, 2)
+    def forward(self, x):
+        return self.a(x.view(self.{name}, 3))
+net = Net()
+def go():
+    for x, y in torch.utils.data.DataLoader(ds, batch_size=8):
+        net(x)
+"""
+SMALLER, PART = "the last batch has 4 samples, not 8", "test_loader is given train_set, and test_set is never used"
+
 SAID = {
+    "def print_step(n):\n    print(n)\n" + LOOP + "    print_step(1)\n": NEVER,
+    "def minimize_nothing():\n    pass\n" + LOOP + "minimize_nothing()\n": NEVER,
+    SPLIT: PART,
+    SPLIT + "print(len(test_set), f'{len(test_set)} samples')\n": PART,
     "nsteps = minimized = fit = 3\n" + LOOP: NEVER,
     "for step, (x, y) in enumerate(loader):\n    o.zero_grad()\n    F.cross_entropy(m(x), y).backward()\n": NEVER,
     LOOP + "    o.step()\nevaluated = 3\n" + COUNTED.format(with_="with torch.no_grad():"): TRAINING,
@@ -32,6 +55,8 @@ SAID = {
     + "".join(f"    {line}\n" for line in (LOOP + "    o.step()").splitlines()): SEED,
 }
 RIGHT = (
+    SPLIT.replace("DataLoader(train_set, batch_size=3)", "DataLoader(test_set, batch_size=3)"),
+    SPLIT + "print([len(x) for x, y in test_set])\n",
     "update = o.step\n" + LOOP + "    update()\n",
     LOOP + "    getattr(o, 'step')()\n",
     "import operator\n" + LOOP + "    operator.methodcaller('step')(o)\n",
@@ -54,6 +79,16 @@ def test_what_is_missing_is_said_whatever_variables_are_called(body: str, tmp_pa
     found = warned(body, tmp_path)
     assert len(found) == 1
     assert found[0].startswith(SAID[body])
+
+
+@pytest.mark.parametrize("name", ["batch", "bs", "n", "size_of_each", "lines"])
+def test_the_last_batch_is_found_whatever_its_size_is_called(name: str, tmp_path: Path):
+    body = LAST.format(name=name) + "go()\n"
+    with pytest.raises(RuntimeError):
+        exec(HEAD + TRAINS + body, {"__name__": "__main__"})
+    found = warned(body, tmp_path)
+    assert len(found) == 1
+    assert found[0].startswith(SMALLER)
 
 
 @pytest.mark.parametrize("body", RIGHT)

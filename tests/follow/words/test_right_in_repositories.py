@@ -116,3 +116,178 @@ def test_layers_that_are_not_known_may_use_what_they_are_given(image: str, count
     (tmp_path / "program.py").write_text(HEAD + OPEN.replace("{image}", image))
     told = [f.message for f in follow(tmp_path / "program.py").warnings]
     assert len([m for m in told if "nothing uses the parameters" in m]) == count
+
+
+UNUSED = (
+    """class Both(nn.{base}):
+    def forward(self, x):
+        return torch.cat([m(x) for m in self], -1)""",
+    """class Heads(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.heads = nn.{base}()
+    def add(self, n):
+        self.heads.{adds}
+    @property
+    def weights(self):
+        return torch.cat([head(torch.zeros(2, 3)) for head in self.heads])
+    def forward(self, x):
+        return x @ self.weights""",
+)
+FILLS = (
+    ("ModuleList", "append(nn.Linear(3, n))"),
+    ("ModuleList", "extend([nn.Linear(3, n)])"),
+    ("ModuleList", "insert(0, nn.Linear(3, n))"),
+    ("Sequential", "append(nn.Linear(3, n))"),
+    ("Sequential", "add_module('new', nn.Linear(3, n))"),
+)
+
+
+@pytest.mark.parametrize(("base", "adds"), FILLS)
+@pytest.mark.parametrize("source", UNUSED)
+def test_what_is_filled_by_others_is_not_taken_to_be_empty(source: str, base: str, adds: str, tmp_path: Path):
+    path = tmp_path / "program.py"
+    path.write_text(HEAD + source.format(base=base, adds=adds) + "\n")
+    assert follow(path).errors == ()
+
+
+def test_what_the_constructor_leaves_empty_is_empty(tmp_path: Path):
+    """Nothing else fills it."""
+    path = tmp_path / "program.py"
+    path.write_text(
+        HEAD + UNUSED[1].format(base="ModuleList", adds="append(nn.Linear(3, n))") + "\nHeads()(torch.zeros(2, 3))\n"
+    )
+    assert [e.message for e in follow(path).errors] == ["cat: tensors is an empty list; it needs at least one tensor"]
+
+
+AFTERWARDS = r"""
+class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(4, 3))
+        self.bias = nn.Parameter(torch.full((4,), 0))
+    def forward(self, x):
+        return F.linear(x, self.weight, self.bias)
+M()(torch.zeros(2, 3))
+---
+w = torch.tensor([1, 2, 3], requires_grad=True)
+nn.Linear(3, 1)(w)
+---
+def project(a, b):
+    assert a.shape == b.shape[:-1]
+    return a.gather(-1, b)
+project(torch.zeros(2, 3), torch.zeros(2, dtype=torch.long))
+---
+def add(a, b):
+    assert a.ndim == b.ndim, "ranks"
+    for i in range(3):
+        a = a + b
+    return a
+add(torch.zeros(2, 3), torch.zeros(4)).sum()
+
+"""
+
+
+@pytest.mark.parametrize("source", programs(AFTERWARDS))
+def test_nothing_is_said_behind_what_fails(source: str, tmp_path: Path):
+    path = tmp_path / "program.py"
+    line = raises(source, path)
+    found = follow(path)
+    assert [e.line for e in found.errors] == [line]
+
+
+BY_METHODS = """from some_library import model, call
+class Store:
+    def __init__(self, model):
+        self.model = model
+        self.hook()
+    def hook(self):
+        def keep(module, grad_in, grad_out):
+            {keeps}
+            return grad_in
+        for module in self.model.modules():
+            {registers}
+    def look(self, grad):
+        self.judge = ["a", "b"]
+        return self.again(grad)
+    def again(self, grad):
+        self.other = 3
+        return self.look(grad) if grad is None else grad
+    def go(self, xs):
+        self.model(xs).backward()
+        return self.judge[0], self.other + 1
+print(Store(model).go(3))
+"""
+
+
+@pytest.mark.parametrize("keeps", ["self.value = self.look(grad_in)", "self.look(grad_in)", "self.again(self.look(1))"])
+@pytest.mark.parametrize("registers", ["module.register_backward_hook(keep)", "call(keep)"])
+def test_what_a_hook_changes_by_methods_may_be_there(keeps: str, registers: str, tmp_path: Path):
+    path = tmp_path / "program.py"
+    path.write_text(BY_METHODS.format(keeps=keeps, registers=registers))
+    assert follow(path).errors == ()
+    path.write_text(BY_METHODS.format(keeps="pass", registers=registers))
+    assert [e.message for e in follow(path).errors][:1] == ["Store has no attribute 'judge'"]
+
+
+TEXTS = r"""
+names = np.random.permutation(["d/1.png", "d/2.png", "d/3.png"])
+print(names[np.random.randint(3)].split("/"))
+for one in names[:2]:
+    one.split(".")
+---
+names = np.array(sorted("abc"), dtype=object)
+names[0].split("a")
+---
+rows = np.empty(3, dtype=object)
+for i in range(3):
+    rows[i] = torch.zeros(i + 1)
+rows[0].unsqueeze(0)
+rows[2].long()
+---
+import io
+import pandas as pd
+table = pd.read_csv(io.StringIO("name,n\na b,1\nc d,2"))
+for name, n in table.values:
+    name.split(" ")
+table["name"].values[0].split(" ")
+---
+import io
+import pandas as pd
+table = pd.read_csv(io.StringIO("name,n\na b,1\nc d,2"))
+lengths = [len(text.split()) for text in table["name"].values]
+torch.tensor(lengths).sum()
+---
+def last(x):
+    x = x[:, -1:].squeeze(0)
+    return x.sum()
+batch = int(torch.randint(1, 4, ()))
+last(torch.zeros(batch, 3, 5))
+---
+batch = int(torch.randint(1, 3, ()))
+x = torch.zeros(batch, 3).squeeze(0)
+if x.ndim == 1:
+    x + torch.zeros(3)
+else:
+    x.sum(1)
+---
+def head(x):
+    y = nn.Linear(5, 1)(x).squeeze()
+    return y.unsqueeze(0) if y.ndim == 0 else y
+for x in torch.zeros(7, 5).split(3):
+    head(x)
+
+"""
+
+
+@pytest.mark.parametrize("source", programs(TEXTS))
+def test_items_that_may_be_anything_are_left_alone(source: str, tmp_path: Path):
+    path = tmp_path / "program.py"
+    assert raises(source, path) is None
+    assert follow(path).errors == ()
+
+
+def test_an_array_of_numbers_has_no_split(tmp_path: Path):
+    path = tmp_path / "program.py"
+    line = raises(HEAD + "x = np.zeros((4, 3))\nx.split(2)\n", path)
+    assert [e.line for e in follow(path).errors] == [line]

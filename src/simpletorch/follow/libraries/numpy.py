@@ -732,7 +732,8 @@ def _item(run: Interpreter, owner: Tensor, index: Value) -> Value:
 
 def _put(run: Interpreter, owner: Tensor, index: Value, value: Value) -> Value:
     found = _index(run, index) if index is not None else (None,)
-    if found is not None and not is_vague(value):
+    holds_anything = owner.type.dtype is None  # objects, perhaps: an element may be an array itself
+    if found is not None and not is_vague(value) and not holds_anything:
         by_rule(run, "Tensor.__setitem__", (owner, found, as_array(run, value)))
     return None
 

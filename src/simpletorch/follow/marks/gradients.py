@@ -550,14 +550,16 @@ def check_leaf(run: Interpreter, values: Iterable[Value], what: str) -> None:
             return
 
 
-def need_float(run: Interpreter, kind: TensorType) -> None:
-    """What is made with ``requires_grad=True``, or a parameter, must be floating."""
-    if _is_float(kind) is False:
-        _refuse(
-            run,
-            f"requires_grad: only floating-point and complex tensors can require gradients, not {kind}",
-            "make it floating: dtype=torch.float32",
-        )
+def need_float(run: Interpreter, kind: TensorType) -> TensorType:
+    """What is made with ``requires_grad=True``, or a parameter, must be floating; else its dtype is known no longer."""
+    if _is_float(kind) is not False:
+        return kind
+    _refuse(
+        run,
+        f"requires_grad: only floating-point and complex tensors can require gradients, not {kind}",
+        "make it floating: dtype=torch.float32",
+    )
+    return replace(kind, dtype=None)
 
 
 def to_numpy(run: Interpreter, value: Tensor) -> None:

@@ -41,10 +41,8 @@ def changed_meanwhile(run: Interpreter, scope: Scope) -> Iterator[Value]:
         scope = scope.parent
     me = scope.first
     for name, method in _methods(me):
-        if name not in ("__init__", scope.function) and method.node.args.args:
-            mine = method.node.args.args[0].arg
-            around = Scope(method.scope, method.scope.path, Cells({mine: me}))
-            yield from _changed(run, method.node, around, _own_names(method.node) - {mine})
+        if name not in ("__init__", scope.function):
+            yield from _by_method(run, me, method, frozenset())
     outer = scope if scope is scope.globals else scope.parent
     while outer is not None:
         for value in list(outer.cells.values()):
@@ -62,7 +60,18 @@ def _methods(me: Value) -> list[tuple[str, Function]]:
     return [(n, f) for cls in me.cls.mro for n, f in cls.cells.items() if isinstance(f, Function)]
 
 
-def _changed(run: Interpreter, code: ast.AST, scope: Scope, own: Collection[str]) -> Iterator[Value]:
+def _by_method(run: Interpreter, me: Value, method: Function, entered: frozenset[ast.AST]) -> Iterator[Value]:
+    """What a method of an object changes, and the methods that it calls."""
+    if method.node in entered or not method.node.args.args:
+        return
+    mine = method.node.args.args[0].arg
+    around = Scope(method.scope, method.scope.path, Cells({mine: me}))
+    yield from _changed(run, method.node, around, _own_names(method.node) - {mine}, entered | {method.node})
+
+
+def _changed(
+    run: Interpreter, code: ast.AST, scope: Scope, own: Collection[str], entered: frozenset[ast.AST] = frozenset()
+) -> Iterator[Value]:
     for node in _changing(code):
         match node:
             case ast.Nonlocal(names=names) | ast.Global(names=names):
@@ -71,7 +80,11 @@ def _changed(run: Interpreter, code: ast.AST, scope: Scope, own: Collection[str]
                     if name in cells:
                         run.heap.write(cells, name, run.unknown(f"{name}, which unknown code may have changed"))
             case ast.Call(func=ast.Attribute(value=place, attr=method)) if method not in _READING:
-                yield from _collections(_around(run, scope, place, own))
+                owner = _around(run, scope, place, own)
+                yield from _collections(owner)
+                found = owner.cls.find(method) if isinstance(owner, Instance) else None
+                if found is not None and isinstance(found[0], Function):
+                    yield from _by_method(run, owner, found[0], entered)
             case ast.Call(func=ast.Name() as place):
                 called = _around(run, scope, place, own)
                 yield from [called] if isinstance(called, Function) else []

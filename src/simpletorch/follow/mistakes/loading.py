@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, final
+from typing import TYPE_CHECKING, Final, TypeGuard, final
 
 from simpletorch.follow.findings import Finding
 from simpletorch.follow.mistakes.modules import refuse
@@ -187,8 +187,29 @@ def _taken(loader: tuple[Value, Value, str, Finding], parts: Mapping[int, _Part]
 
 
 def _is_read(part: _Part) -> bool:
-    """Whether a file reads the variable that holds a part."""
+    """Whether a file reads the variable that holds a part, for more than to print it or its length."""
     tree = parse(Path(part.path))
-    return tree is None or any(
-        isinstance(n, ast.Name) and n.id == part.name and isinstance(n.ctx, ast.Load) for n in walk(tree)
+    if tree is None:
+        return True
+    aside = {id(name) for call in walk(tree) if _is_shown(call) for name in _named(call)}
+    return any(
+        isinstance(n, ast.Name) and n.id == part.name and isinstance(n.ctx, ast.Load) and id(n) not in aside
+        for n in walk(tree)
     )
+
+
+def _is_shown(node: ast.AST) -> TypeGuard[ast.Call]:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("len", "print")
+
+
+def _named(shown: ast.expr) -> Iterator[ast.Name]:
+    """The names that a call prints or measures itself, without those that it hands to another call."""
+    match shown:
+        case ast.Name():
+            yield shown
+        case ast.Call(args=inner) | ast.JoinedStr(values=inner):
+            for one in inner:
+                if not isinstance(one, ast.Call) or _is_shown(one):
+                    yield from _named(one)
+        case ast.FormattedValue(value=value) if not isinstance(value, ast.Call) or _is_shown(value):
+            yield from _named(value)

@@ -472,6 +472,8 @@ def array_lacks(value: Tensor, name: str) -> bool:
     """Whether an array has no attribute of this name, which tensors have or which is misspelt."""
     if name.startswith("_") or name in _OF_ARRAYS or name in _OF_COLUMNS:
         return False
+    if value.type.dtype is None and value.type.shape.rank in (0, None):
+        return False  # an item of an array of texts, or of other objects
     return is_of_tensors(name) or (is_of_torchs_own(value) and _meant_of_arrays(name) is not None)
 
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final, final
 
 from simpletorch.follow.findings import Finding
 from simpletorch.follow.heap import born, now
-from simpletorch.follow.sources import mentions
 from simpletorch.follow.sources.syntax import loop_around
 from simpletorch.follow.values import Instance, Value
 
@@ -36,6 +35,7 @@ class Seed:
     stepped: set[int] = field(default_factory=set)  # optimizers that have stepped since it ran last
     trained: set[int] = field(default_factory=set)  # those that had stepped when it ran again
     is_again: bool = False  # the same optimizer steps before and after it
+    is_idle: bool = False  # it ran again, and none had stepped: the loop around it trains nothing
 
 
 def seeded(run: Interpreter, value: Value) -> None:
@@ -44,14 +44,14 @@ def seeded(run: Interpreter, value: Value) -> None:
         return
     known = run.training.seeds.get(run.node)
     if known is not None:
+        known.is_idle |= not known.stepped
         if known.value == value:
             known.trained |= known.stepped
         else:
             known.value, known.trained = value, set()
         known.stepped = set()
         return
-    loop = loop_around(run.body, run.node, ast.For, ast.While)
-    if loop is not None and any(name == "step" or "train" in name for name in mentions.of(loop).called):
+    if loop_around(run.body, run.node, ast.For, ast.While) is not None:
         run.training.seeds[run.node] = Seed(value, run.finding(_CODE, "", None), now())
 
 
@@ -65,5 +65,5 @@ def stepped(run: Interpreter, optimizer: Instance) -> None:
 
 def again(run: Interpreter) -> list[tuple[Finding, int]]:
     """The statements that set the same seed in each round of a training, with that seed."""
-    found = [(s.finding, s.value) for s in run.training.seeds.values() if s.is_again]
+    found = [(s.finding, s.value) for s in run.training.seeds.values() if s.is_again and not s.is_idle]
     return [] if found and not run.program.mentions().used.isdisjoint(_KEEPS_STATE) else found

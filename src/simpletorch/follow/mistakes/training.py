@@ -12,7 +12,6 @@ Each is said only where all that could make it right is in sight.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, final
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
 __all__ = ["Training", "check_sum", "differentiated", "finish", "given", "made", "stepped"]
 
 _CODE: Final = "tensor-training"
-_STEPS: Final = re.compile(r"step|minimize|^fit$")  # the names of what may step for the program
 _BY_HAND: Final = frozenset(("grad", "_grad"))
 
 
@@ -73,8 +71,6 @@ class Training:
     schedulers: dict[int, Steps] = field(default_factory=dict)
     leaves: dict[ast.AST, bool] = field(default_factory=dict)
     """Whether loops, or rounds of them, may end before their end."""
-    counts: dict[int, bool] = field(default_factory=dict)
-    """Whether the program uses this size of a batch for more than to make them."""
     ended: set[ast.AST] = field(default_factory=set)
     """The loops that were followed to their last batch, which has fewer samples."""
     reshapes: set[ast.AST] = field(default_factory=set)
@@ -205,7 +201,7 @@ def finish(run: Interpreter) -> None:
     ids = [{id(t.cells) for t in given if t is not None} for _, given in known]
     names = run.program.mentions()
     by_hand = not names.attributes.isdisjoint(_BY_HAND)  # gradients that the program itself sets
-    may_step = "step" in names.attributes or any(map(_STEPS.search, names.called | names.imported))
+    may_step = "step" in names.attributes
     never = not by_hand and not may_step
     zeroes = by_hand or "zero_grad" in names.used
     if any(o.steps for o, _ in known) and not by_hand:

@@ -34,7 +34,7 @@ _SAYS: Final = frozenset(("print", "warning", "error", "info", "critical", "warn
 
 def is_guard(run: Interpreter, test: ast.expr, scope: Scope) -> bool:
     """Whether a condition is about something outside of the program, or asks a function that does, or an option."""
-    if not moves.named_in(test).isdisjoint(_ASKED | moves.flags(run) | _answers(run)):
+    if not moves.named_in(test).isdisjoint(_ASKED | moves.flags(run).on | _answers(run)):
         return True
     called = [n.func for n in walk(test) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)]
     owners = [n.value for n in walk(test) if isinstance(n, ast.Attribute) and isinstance(n.value, _PLACES)]

@@ -1,22 +1,25 @@
 """What a program's text says of where things go: flags for CUDA, and what conditions on them move.
 
 ``use_cuda = torch.cuda.is_available()`` makes a flag; ``if use_cuda: x = x.cuda()`` and ``x.cuda() if use_cuda else x``
-move. Other conditions about devices whose branches move anything make a program unclear.
+move. Other conditions about devices whose branches move anything make a program unclear. What a name is given decides,
+never the name.
 """
 
 from __future__ import annotations
 
 import ast
-import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from simpletorch.follow.sources.syntax import assigns_to, of_node, parse, spoken, walk
+from simpletorch.follow.sources.availability import asks_where, names_that_ask
+from simpletorch.follow.sources.syntax import assigns_to, of_node, parse, walk
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
 __all__ = [
+    "Flags",
     "asks_for_cuda",
     "flags",
     "is_availability",
@@ -29,21 +32,70 @@ __all__ = [
 ]
 
 
-def flags(run: Interpreter) -> frozenset[str]:
-    """The names that stand for ``torch.cuda.is_available()`` in the file that is followed."""
-    tree = run.tree
-    return frozenset() if tree is None else _flags(tree)
+class Flags(NamedTuple):
+    """Names for ``torch.cuda.is_available()``, and names of what is false unless the command line says otherwise."""
+
+    on: frozenset[str]
+    off: frozenset[str]
+
+
+def flags(run: Interpreter) -> Flags:
+    """The flags of the file that is followed."""
+    off: frozenset[str] = frozenset().union(*map(_false_names, run.program.trees()))
+    return Flags(frozenset(), off) if run.tree is None else _flags(run.tree, off)
 
 
 @of_node
-def _flags(tree: ast.Module) -> frozenset[str]:
-    """The names that stand for ``torch.cuda.is_available()``."""
-    found: frozenset[str] = frozenset()
+def _flags(tree: ast.Module, off: frozenset[str]) -> Flags:
+    found = Flags(frozenset(), off)
     for node in walk(tree):
         if isinstance(node, ast.Assign) and is_availability(node.value, found):
-            found |= {t.id if isinstance(t, ast.Name) else t.attr for t in node.targets
-                      if isinstance(t, ast.Name | ast.Attribute)}  # fmt: skip
+            names = {t.id if isinstance(t, ast.Name) else t.attr for t in node.targets
+                     if isinstance(t, ast.Name | ast.Attribute)}  # fmt: skip
+            found = Flags(found.on | names, off)
     return found
+
+
+@of_node
+def _false_names(tree: ast.Module) -> frozenset[str]:
+    """Names of options that are off by default, and names that are given ``False`` alone."""
+    false: set[str] = set()
+    others: set[str] = set()
+    for node in walk(tree):
+        match node:
+            case ast.Call(args=[*options], keywords=keywords) if dest := _destination(options, keywords):
+                (false if any(map(_leaves_off, keywords)) else others).add(dest)
+            case ast.Assign(targets=targets, value=value):
+                (false if _is_false(value) else others).update(
+                    t.id if isinstance(t, ast.Name) else t.attr
+                    for t in targets
+                    if isinstance(t, ast.Name | ast.Attribute)
+                )
+            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+                (false if _is_false(value) else others).add(name)
+    return frozenset(false - others)
+
+
+def _destination(options: list[ast.expr], keywords: list[ast.keyword]) -> str | None:
+    """The attribute that holds an option: ``no_cuda`` of ``add_argument("--no-cuda", …)``."""
+    told = [k.value.value for k in keywords if k.arg == "dest" and isinstance(k.value, ast.Constant)]
+    words = [o.value for o in options if isinstance(o, ast.Constant) and isinstance(o.value, str)]
+    long = [w for w in words if w.startswith("--")]
+    return str(told[0]) if told else long[0][2:].replace("-", "_") if long else None
+
+
+def _leaves_off(keyword: ast.keyword) -> bool:
+    """``action="store_true"``, ``default=False``, ``is_flag=True``."""
+    match keyword:
+        case ast.keyword(arg="action", value=ast.Constant(value="store_true")):
+            return True
+        case ast.keyword(arg="is_flag", value=ast.Constant(value=True)):
+            return True
+    return keyword.arg == "default" and _is_false(keyword.value)
+
+
+def _is_false(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is False
 
 
 def asks_for_cuda(run: Interpreter, node: ast.expr) -> bool:
@@ -54,39 +106,36 @@ def asks_for_cuda(run: Interpreter, node: ast.expr) -> bool:
         case ast.Name(id=name):
             tree = run.tree
             given = [n.value for n in walk(tree) if assigns_to(n, name)] if tree is not None else []
-            return name in flags(run) or (len(given) == 1 and asks_for_cuda(run, given[0]))
+            return name in flags(run).on or (len(given) == 1 and asks_for_cuda(run, given[0]))
     return is_availability(node, flags(run))
 
 
-def is_availability(node: ast.expr, names: frozenset[str]) -> bool:
+def is_availability(node: ast.expr, names: Flags) -> bool:
     """Whether an expression is what it is asked for: ``torch.cuda.is_available()``, or a name for it.
 
-    Also ``not args.no_cuda and torch.cuda.is_available()``: a flag of such a name is off unless it is given.
+    Also ``not args.no_cuda and torch.cuda.is_available()``, where that option is off unless it is given.
     """
     match node:
         case ast.BoolOp(op=ast.And(), values=values):
             rest = [v for v in values if not is_availability(v, names)]
-            return len(rest) < len(values) and all(map(_is_unless, rest))
-        case ast.Call(func=ast.Attribute(value=of, attr="is_available")):
-            return ast.unparse(of).endswith(("cuda", "accelerator"))
+            return len(rest) < len(values) and all(_is_unless(v, names) for v in rest)
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=of) | ast.Attribute(attr=of), attr="is_available")):
+            return of in ("cuda", "accelerator")
         case ast.Name(id=name) | ast.Attribute(attr=name):
-            return name in names
+            return name in names.on
     return False
 
 
-def _is_unless(node: ast.expr) -> bool:
+def _is_unless(node: ast.expr, names: Flags) -> bool:
     """``not args.no_cuda``, ``not args.cpu``."""
     match node:
         case ast.UnaryOp(op=ast.Not(), operand=ast.Name(id=name) | ast.Attribute(attr=name)):
-            return _WITHOUT.match(name) is not None
+            return name in names.off
     return False
 
 
-_WITHOUT: Final = re.compile(r"(no|disable|without|force)_|(use_)?cpu$|no(cuda|gpu)$", re.IGNORECASE)
-
-
 @of_node
-def moves(node: ast.If, names: frozenset[str]) -> tuple[ast.stmt, ...] | None:
+def moves(node: ast.If, names: Flags) -> tuple[ast.stmt, ...] | None:
     """What the body of such a statement moves, each by ``cuda()``; None where it does anything else."""
     if not is_availability(node.test, names):
         return None
@@ -95,12 +144,40 @@ def moves(node: ast.If, names: frozenset[str]) -> tuple[ast.stmt, ...] | None:
         by_name = isinstance(statement, ast.Assign) and names_cuda(statement.value) and _is_plain(statement.targets)
         if by_name or moved_by(statement):
             found.append(statement if by_name else _by_cuda(statement))
-        elif not isinstance(statement, ast.Pass) and not _OF_CUDA.match(ast.unparse(statement)):
+        elif not isinstance(statement, ast.Pass) and not _moves_nothing(statement):
             return None
     return tuple(found)
 
 
-_OF_CUDA: Final = re.compile(r"print\(|(\w+\.)*(logger|logging|log)\.|torch\.(cuda|backends)\.\w+(\.\w+)*(\(| = )")
+def _moves_nothing(statement: ast.stmt) -> bool:
+    """``print("on a GPU")``, ``logger.info("…")``, ``torch.cuda.empty_cache()``, ``torch.backends.cudnn.… = True``."""
+    match statement:
+        case ast.Expr(value=ast.Call(func=ast.Name(id="print"))):
+            return True
+        case ast.Expr(
+            value=ast.Call(func=ast.Attribute(attr=name, value=ast.Name() | ast.Attribute()), args=[said, *_])
+        ):
+            return (name in _SAYS and isinstance(said, ast.JoinedStr | ast.Constant)) or _is_of_cuda(
+                statement.value.func
+            )
+        case ast.Expr(value=ast.Call(func=called)):
+            return _is_of_cuda(called)
+        case ast.Assign(targets=[target]):
+            return _is_of_cuda(target)
+    return False
+
+
+_SAYS: Final = ("debug", "info", "warning", "warn")
+
+
+def _is_of_cuda(node: ast.expr) -> bool:
+    """``torch.cuda.manual_seed``, ``torch.backends.cudnn.benchmark``."""
+    match node:
+        case ast.Attribute(value=ast.Name(id="torch"), attr="cuda" | "backends"):
+            return True
+        case ast.Attribute(value=inner):
+            return _is_of_cuda(inner)
+    return False
 
 
 def _is_plain(targets: list[ast.expr]) -> bool:
@@ -143,7 +220,7 @@ def _moved(node: ast.expr) -> ast.expr | None:
     return None
 
 
-def is_move(node: ast.IfExp, names: frozenset[str]) -> bool:
+def is_move(node: ast.IfExp, names: Flags) -> bool:
     """``x.cuda() if torch.cuda.is_available() else x``."""
     moved = _moved(node.body)
     return moved is not None and ast.unparse(moved) == ast.unparse(node.orelse) and is_availability(node.test, names)
@@ -165,8 +242,6 @@ def _by_cuda(statement: ast.stmt) -> ast.stmt:
     return made
 
 
-_MOVES: Final = re.compile(r"\.cuda\(|\.to\(|\.cpu\(|DataParallel|Tensor\b")
-_ABOUT: Final = re.compile(r"cuda|device|gpu|is_available|accelerator", re.IGNORECASE)
 _ELSEWHERE: Final = frozenset((
     *("set_default_device", "set_default_tensor_type", "DataParallel", "DistributedDataParallel", "accelerate"),
     *("Accelerator", "Fabric", "lightning", "pytorch_lightning", "lightning_fabric", "deepspeed", "init_empty_weights"),
@@ -180,25 +255,42 @@ def is_clear(run: Interpreter) -> bool:
     names = run.program.mentions()
     if not names.used.isdisjoint(_ELSEWHERE) or "device_map" in names.keywords or "_apply" in names.defined:
         return False
-    trees = (parse(Path(m.path)) for m in run.program.modules.values() if m.path is not None)
-    return all(tree is None or _is_clear_tree(tree) for tree in trees)
+    paths = (Path(m.path) for m in run.program.modules.values() if m.path is not None)
+    trees = [tree for tree in map(parse, paths) if tree is not None]
+    asking = names_that_ask(trees)
+    off: frozenset[str] = frozenset().union(*map(_false_names, trees))
+    return all(_is_clear_tree(tree, asking, off) for tree in trees)
 
 
 @of_node
-def _is_clear_tree(tree: ast.Module) -> bool:
-    flags = _flags(tree)
+def _is_clear_tree(tree: ast.Module, asking: frozenset[str], off: frozenset[str]) -> bool:
+    flags = _flags(tree, off)
     for node in walk(tree):
-        if not isinstance(node, ast.If | ast.IfExp | ast.While):
+        if not isinstance(node, ast.If | ast.IfExp | ast.While) or not asks_where(node.test, asking):
             continue
         if isinstance(node, ast.IfExp) and is_move(node, flags):
             continue
         is_decided = isinstance(node, ast.If) and moves(node, flags) is not None
-        parts = (node.orelse,) if is_decided else (node.body, node.orelse)
-        body = [n for p in parts for n in (p if isinstance(p, list) else [p])]
-        about = _ABOUT.search(ast.unparse(node.test)) or named_in(node.test) & flags
-        if about and any(_MOVES.search(spoken(n)) for n in body):
+        if any(
+            map(_moves_anything, _inside(node.orelse) if is_decided else (*_inside(node.body), *_inside(node.orelse)))
+        ):
             return False
     return True
+
+
+def _inside(part: ast.expr | list[ast.stmt]) -> Iterator[ast.AST]:
+    for one in part if isinstance(part, list) else (part,):
+        yield from walk(one)
+
+
+def _moves_anything(node: ast.AST) -> bool:
+    """``x.cuda()``, ``x.to(…)``, ``nn.DataParallel``, ``torch.cuda.FloatTensor``."""
+    match node:
+        case ast.Call(func=ast.Attribute(attr="cuda" | "to" | "cpu")):
+            return True
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name.endswith(("DataParallel", "Tensor"))
+    return False
 
 
 @of_node

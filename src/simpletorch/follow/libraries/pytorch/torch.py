@@ -250,7 +250,7 @@ def _tensor(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value])
         run.heap.write(made.cells, "type", replace(made.type, dtype=named if isinstance(named, DType) else None))
     asked = run.resolve(kwargs.get("requires_grad", False))
     if asked is True:
-        gradients.need_float(run, made.type)
+        run.heap.write(made.cells, "type", gradients.need_float(run, made.type))
     if asked is not False:
         gradients.forget(made)
     device = run.resolve(kwargs.get("device"))

@@ -760,7 +760,7 @@ def _make_parameter(run: Interpreter, cls: Class, args: tuple[Value, ...], kwarg
     def one(value: Value) -> Value:
         kind = value.type if isinstance(value, Tensor) else TensorType()
         if asked is True:
-            gradients.need_float(run, kind)
+            kind = gradients.need_float(run, kind)
         history = gradients.LEAF if asked is True else gradients.PLAIN if asked is False else None
         made = gradients.mark(Tensor(replace(kind, is_parameter=True)), history)
         return devices.moved(run, made, devices.of(run, value))
