@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import subprocess
+import zlib
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote
@@ -17,6 +18,7 @@ from urllib.parse import unquote
 import pytest
 
 from simpletorch._distribution import version
+from tests.test_pages import site_hooks
 
 ROOT = Path(__file__).parents[2]
 MKDOCS = ROOT / ".venv-docs" / "bin" / "mkdocs"
@@ -36,8 +38,8 @@ GUIDES_FIRST = {
     "shape mismatch": "cookbook/shapes.html",
 }
 BY_NAME = {
-    "Trainer": "reference/train.html#simpletorch.train._trainer.Trainer",
-    "EarlyStopping": "reference/train.html#simpletorch.train.callbacks._early_stopping.EarlyStopping",
+    "Trainer": "reference/train.html#simpletorch.train.Trainer",
+    "EarlyStopping": "reference/train.html#simpletorch.train.EarlyStopping",
     "tensor-layout": "errors/tensor-layout.html",
     "tensor-shape": "errors/tensor-shape.html",
 }
@@ -126,6 +128,40 @@ def test_the_home_page_shows_a_bug_its_finding_and_how_to_install(site, pages):
     assert "cookbook/index.html" in home.links
     style = (site / "site.css").read_text(encoding="utf-8")
     assert re.search(r"\.language-text pre > code \{[^}]*white-space: pre-wrap", style), "findings are shown whole"
+
+
+def test_the_inventory_has_the_public_names(site):
+    hooks = site_hooks()
+    compressed = (site / "objects.inv").read_bytes().partition(b"zlib.\n")[2]
+    listed = {line.split()[0]: line.split()[3] for line in zlib.decompress(compressed).decode().splitlines()}
+    for module in hooks.MODULES:
+        names = [hooks.full(module), *(f"{hooks.full(module)}.{each}" for each in hooks.shown(module))]
+        assert {name: listed.get(name) for name in names} == dict.fromkeys(names, f"reference/{module}.html#$")
+    assert listed["simpletorch.train.Fit.model"] == "reference/train.html#$"
+
+
+def test_a_page_of_the_reference_begins_with_what_people_start_with(site, pages):
+    text = (site / "reference/train.html").read_text(encoding="utf-8")
+    places = [text.index(f'id="simpletorch.train.{name}"') for name in ("Trainer", "Step", "Callback", "Fit")]
+    assert places == sorted(places)
+    for module, first in site_hooks().FIRST.items():
+        assert set(first.split()) <= set(site_hooks().shown(module)), module
+
+
+def test_the_attributes_of_a_class_are_one_table(site):
+    text = (site / "reference/train.html").read_text(encoding="utf-8")
+    epoch = text[text.index('id="simpletorch.train.Epoch"') :]
+    table = epoch[epoch.index("Attributes:") : epoch.index("</table>", epoch.index("Attributes:"))]
+    assert 'id="simpletorch.train.Epoch.learning_rate"' in table
+    assert "doc-attribute-name" not in table
+    assert not re.search(r"<h\d id=\"simpletorch.train.Epoch.learning_rate\"", text)
+
+
+def test_code_in_docstrings_has_colours_and_long_signatures_are_broken(site):
+    text = (site / "reference/train.html").read_text(encoding="utf-8")
+    assert re.search(r'<div class="language-python highlight"><pre><span></span><code><span class="n">step</span>', text)
+    signature = text[text.index('id="simpletorch.train.Trainer"') :].partition("<pre>")[2].partition("</pre>")[0]
+    assert max(map(len, re.sub("<[^>]*>", "", signature).splitlines())) < 90
 
 
 @pytest.mark.skipif(NODE is None, reason="the search is in JavaScript: it needs node")
