@@ -36,7 +36,7 @@ FIRST = {
     "data": "DataLoader Dataset TensorDataset IterableDataset random_split Digits ImageFolder",
     "transforms": "Compose ToTensor Normalize Resize RandomResizedCrop RandomHorizontalFlip",
     "vision.models": "resnet18 resnet50 vit_b_16 convnext_tiny unet from_timm to_timm read_weights ResNet",
-    "train": "Trainer Step evaluate predict track EarlyStopping Checkpoint CSVLogger LearningRateFinder Callback Fit Epoch",
+    "train": "Trainer Step evaluate predict track EarlyStopping Checkpoint CSVLogger LearningRateFinder Callback Fit",
     "metrics": "Accuracy Mean F1 AUROC ConfusionMatrix",
     "distributed": "init launch is_main rank world_size parallelize all_reduce plan",
     "checkpoint": "save load latest checkpoints_in read",

@@ -213,6 +213,12 @@ def dtype_of(dtype: torch.dtype) -> type[Shaped]:
 
     Raises:
         TypeError: ``dtype`` is no `torch.dtype`, or one that simpletorch has no type for (a quantized one).
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import dtype_of
+        >>> dtype_of(torch.float32).__name__
+        'Float32'
     """
     name = str(dtype).removeprefix("torch.")
     try:

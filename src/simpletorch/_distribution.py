@@ -45,7 +45,13 @@ def installing(extra: str) -> str:
 
 
 def torch_available() -> bool:
-    """Whether torch is installed. Without it, this is False and other names raise `ModuleNotFoundError`."""
+    """Whether torch is installed. Without it, this is False and other names raise `ModuleNotFoundError`.
+
+    Examples:
+        >>> import simpletorch
+        >>> simpletorch.torch_available()
+        True
+    """
     from importlib.util import find_spec
 
     return find_spec("torch") is not None

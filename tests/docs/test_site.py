@@ -159,7 +159,7 @@ def test_the_attributes_of_a_class_are_one_table(site):
 
 def test_code_in_docstrings_has_colours_and_long_signatures_are_broken(site):
     text = (site / "reference/train.html").read_text(encoding="utf-8")
-    assert re.search(r'<div class="language-python highlight"><pre><span></span><code><span class="n">step</span>', text)
+    assert re.search(r'<div class="language-python highlight"><pre>.{0,40}<span class="n">step</span>', text)
     signature = text[text.index('id="simpletorch.train.Trainer"') :].partition("<pre>")[2].partition("</pre>")[0]
     assert max(map(len, re.sub("<[^>]*>", "", signature).splitlines())) < 90
 

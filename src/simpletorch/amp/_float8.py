@@ -26,6 +26,11 @@ def float8_available(device: DeviceLike = None) -> bool:
 
     Args:
         device: by default the accelerator that torch finds, else the CPU.
+
+    Examples:
+        >>> from simpletorch import amp
+        >>> amp.float8_available("cpu")
+        True
     """
     where = Device.best() if device is None else torch.device(device)
     if where.type == "cuda":
@@ -45,6 +50,14 @@ def float8(model: nn.Module, choose: Callable[[str, nn.Linear], bool] | None = N
     Raises:
         BackendError: the model is on a device that doesn't multiply in eight bits.
         ValueError: there is no layer to change.
+
+    Examples:
+        >>> from simpletorch import amp, nn
+        >>> amp.float8(nn.Sequential(nn.Linear(32, 16), nn.ReLU()))
+        Sequential(
+          (0): Float8Linear(in_features=32, out_features=16, bias=True)
+          (1): ReLU()
+        )
     """
     parameter = next(model.parameters(), None)
     if parameter is not None and not float8_available(parameter.device):
@@ -68,6 +81,12 @@ class Float8Linear(nn.Linear):
 
     Each operand is scaled by its own greatest value, at the moment it is used; sums are made in higher precision, and
     results have the input's dtype, or autocast's. Shapes are those of ``nn.Linear``: ``(*, in) -> (*, out)``.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import amp
+        >>> amp.Float8Linear(32, 16).weight.dtype
+        torch.float32
     """
 
     def forward(self, input: torch.Tensor) -> torch.Tensor:

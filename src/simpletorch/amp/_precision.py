@@ -28,6 +28,13 @@ def precise(precision: Precision, device: torch.device | None) -> AbstractContex
 
     Raises:
         ValueError: there is no such precision, or torch has no autocast on this device.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import amp, nn
+        >>> with amp.precise("bfloat16", torch.device("cpu")):
+        ...     print(nn.Linear(3, 2)(torch.zeros(7, 3)).dtype)
+        torch.bfloat16
     """
     if precision not in get_args(Precision):
         raise _Wrong(f"precision is {precision!r}: it must be one of {', '.join(map(repr, get_args(Precision)))}")

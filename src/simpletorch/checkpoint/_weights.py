@@ -46,6 +46,14 @@ def load_weights(
     Raises:
         TypeError: ``model`` isn't a module.
         CheckpointError: the file can't be read, it differs from the model, or not one tensor fits.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import checkpoint, nn
+        >>> torch.save(nn.Linear(3, 2).state_dict(), "weights.pt")
+        >>> report = checkpoint.load_weights("weights.pt", nn.Linear(3, 2))
+        >>> report.loaded
+        ('weight', 'bias')
     """
     if not isinstance(model, torch.nn.Module):
         raise TypeError(f"load_weights(path, model) got a {type(model).__name__} for the model: it must be a Module")

@@ -58,6 +58,21 @@ def program(
         BackendError: the model can't be exported, with the line and the way out; or the program differs from it.
         CheckpointError: the file can't be written.
 
+    Examples:
+        >>> import torch
+        >>> from simpletorch import Float32, Tensor, export, nn
+        >>> from simpletorch.dims import B
+        >>> class Net(nn.Module):
+        ...     def __init__(self) -> None:
+        ...         super().__init__()
+        ...         self.fc = nn.Linear(8, 3)
+        ...
+        ...     def forward(self, x: Tensor[Float32, B, 8]) -> Tensor[Float32, B, 3]:
+        ...         return self.fc(x)
+        >>> exported = export.program(Net(), "net.pt2")
+        >>> exported(torch.zeros(5, 8)).shape
+        torch.Size([5, 3])
+
     Source: https://docs.pytorch.org/docs/stable/export.html
     """
     module = as_module(model)

@@ -39,6 +39,13 @@ def from_dlpack(
         TorchError: (also ValueError) a negative stride, read-only memory of NumPy, or an error of its library.
         DTypeMismatch: (also TypeError) torch, or DLPack, has no such dtype.
 
+    Examples:
+        >>> import numpy as np
+        >>> import torch
+        >>> from simpletorch import interop
+        >>> interop.from_dlpack(np.arange(3))
+        tensor([0, 1, 2])
+
     Source: https://docs.pytorch.org/docs/stable/dlpack.html
     """
     if isinstance(array, np.ndarray):  # NumPy's own; torch's way over the protocol takes longer

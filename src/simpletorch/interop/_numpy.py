@@ -46,6 +46,13 @@ def from_numpy(array: np.ndarray[Any, Any], copy: bool = False) -> torch.Tensor:
             item size, or another byte order.
         DTypeMismatch: (also TypeError) torch has no such dtype: strings, objects, dates, records.
         TypeMismatch: (also TypeError) it is no array.
+
+    Examples:
+        >>> import numpy as np
+        >>> import torch
+        >>> from simpletorch import interop
+        >>> interop.from_numpy(np.arange(6.0).reshape(2, 3)).shape
+        torch.Size([2, 3])
     """
     try:
         if copy:
@@ -145,6 +152,13 @@ def to_numpy(tensor: torch.Tensor, copy: bool = False) -> np.ndarray[Any, Any]:
         DTypeMismatch: (also TypeError) NumPy has no such dtype.
         TypeMismatch: (also TypeError) it isn't a tensor.
         BackendError: the package ml_dtypes isn't installed.
+
+    Examples:
+        >>> import numpy as np
+        >>> import torch
+        >>> from simpletorch import interop
+        >>> interop.to_numpy(torch.zeros(2, 3)).shape
+        (2, 3)
     """
     try:
         if copy:

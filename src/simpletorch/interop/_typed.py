@@ -50,6 +50,15 @@ def typed(model: M, signature: object) -> M:
     Raises:
         TypeMismatch: (a `TypeError` too) ``model`` isn't a module, or ``signature`` doesn't fit it.
         ShapeMismatch, DTypeMismatch, DeviceMismatch, TypeMismatch: when called, with the model's name.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import Float32, Tensor, interop
+        >>> from simpletorch.dims import B
+        >>> def scores(input: Tensor[Float32, B, 8]) -> Tensor[Float32, B, 3]: ...
+        >>> model = interop.typed(torch.nn.Linear(8, 3), scores)
+        >>> model(torch.zeros(7, 8)).shape
+        torch.Size([7, 3])
     """
     if not isinstance(model, nn.Module):
         reason = f"model is of type {type(model).__name__}, but a module was due"

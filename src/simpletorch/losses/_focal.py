@@ -39,6 +39,15 @@ def focal_loss(
     Raises:
         ValueError: ``gamma`` is negative or there is no such reduction.
 
+    Examples:
+        >>> import torch
+        >>> from simpletorch.losses import focal_loss
+        >>> scores, target = torch.tensor([[4.0, 0.0], [0.0, 0.0]]), torch.tensor([0, 1])
+        >>> focal_loss(scores, target, reduction="none")
+        tensor([5.8716e-06, 1.7329e-01])
+        >>> focal_loss(scores, target, gamma=0.0) == torch.nn.functional.cross_entropy(scores, target)
+        tensor(True)
+
     Source: Lin et al. 2017, "Focal loss for dense object detection", equation 4.
     """
     _check(gamma, reduction)
@@ -77,6 +86,12 @@ def sigmoid_focal_loss(
     Raises:
         ShapeMismatch: ``input`` and ``target`` have different shapes.
         ValueError: ``gamma`` is negative, ``alpha`` not in 0..1, or there is no such reduction.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.losses import sigmoid_focal_loss
+        >>> sigmoid_focal_loss(torch.tensor([3.0, 0.0]), torch.tensor([1.0, 0.0]), reduction="none")
+        tensor([2.7321e-05, 1.2997e-01])
 
     Source: Lin et al. 2017, "Focal loss for dense object detection", equation 5.
     """

@@ -23,6 +23,13 @@ def smoothed_cross_entropy(smoothing: float = 0.1) -> Callable[[torch.Tensor, to
     Raises:
         ValueError: ``smoothing`` is not between 0 and 1.
 
+    Examples:
+        >>> import torch
+        >>> from simpletorch.losses import smoothed_cross_entropy
+        >>> loss = smoothed_cross_entropy(0.1)
+        >>> loss(torch.zeros(7, 10), torch.zeros(7, dtype=torch.int64))
+        tensor(2.3026)
+
     Source: Szegedy et al. 2016, "Rethinking the Inception architecture for computer vision", section 7;
     https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.cross_entropy.html
     """
@@ -46,6 +53,13 @@ def smooth_labels(target: torch.Tensor, classes: int, smoothing: float = 0.1) ->
     Raises:
         ValueError: ``smoothing`` is not between 0 and 1.
         DataError: ``target`` is not of integers, or has a class that doesn't exist.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.losses import smooth_labels
+        >>> smooth_labels(torch.tensor([2, 0]), classes=4, smoothing=0.2)
+        tensor([[0.0500, 0.0500, 0.8500, 0.0500],
+                [0.8500, 0.0500, 0.0500, 0.0500]])
     """
     _check(smoothing)
     if target.is_floating_point() or target.is_complex() or target.dtype == torch.bool:

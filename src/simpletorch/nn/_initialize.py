@@ -55,6 +55,11 @@ def initialize(model: M, recipe: Recipe = "he", *, gain: float = 1.0, generator:
 
     Raises:
         ValueError: there is no such recipe, or a parameter is on the ``meta`` device.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import nn
+        >>> model = nn.initialize(nn.MLP(784, 128, 10), "he", generator=torch.Generator().manual_seed(0))
     """
     if recipe not in get_args(Recipe):
         known = ", ".join(map(repr, get_args(Recipe)))

@@ -57,6 +57,15 @@ def clip_grad_value(parameters: torch.nn.Module | torch.Tensor | Iterable[torch.
     Raises:
         ValueError: ``max_value`` is not positive.
 
+    Examples:
+        >>> import torch
+        >>> from simpletorch import nn, optim
+        >>> layer = nn.Linear(3, 2)
+        >>> (100 * layer(torch.ones(7, 3))).sum().backward()
+        >>> optim.clip_grad_value(layer, 0.5)
+        >>> layer.bias.grad
+        tensor([0.5000, 0.5000])
+
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.clip_grad_value_.html
     """
     if not max_value > 0:

@@ -25,6 +25,12 @@ def checksum(data: Any) -> str:
 
     Raises:
         DataError: it is something else, or a path where there is nothing.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.reproducibility import checksum
+        >>> checksum(torch.arange(3)) == checksum(torch.arange(3))
+        True
     """
     digest = hashlib.sha256()
     _add(digest, data)

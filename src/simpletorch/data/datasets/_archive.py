@@ -57,6 +57,14 @@ def extract(
 
     Raises:
         DataError: it is no archive, is damaged or truncated, breaks a rule or a limit above, or the disk is full.
+
+    Examples:
+        >>> import zipfile
+        >>> from simpletorch import data
+        >>> with zipfile.ZipFile("pets.zip", "w") as archive:
+        ...     archive.writestr("cat/1.txt", "meow")
+        >>> (data.extract("pets.zip", "pets") / "cat/1.txt").read_text()
+        'meow'
     """
     archive, folder = Path(archive), Path(folder)
     if not archive.is_file():
