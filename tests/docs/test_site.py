@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 import zlib
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote
@@ -43,6 +44,21 @@ BY_NAME = {
     "tensor-layout": "errors/tensor-layout.html",
     "tensor-shape": "errors/tensor-shape.html",
 }
+
+
+BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
+QUIET = "--disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync"
+SEEN_IN_A_BROWSER = ("index", "reference/train", "errors/tensor-shape", "cookbook/training", "editors")
+LOOKS = """<script>
+const wider = [...document.querySelectorAll('.language-text pre > code')].filter(e => e.scrollWidth > e.clientWidth);
+const facts = document.createElement('pre');
+facts.id = 'facts';
+facts.textContent = JSON.stringify({
+  cut_off: wider.map(e => e.textContent), window: innerWidth, page: document.documentElement.scrollWidth,
+  ground: getComputedStyle(document.body).backgroundColor,
+});
+document.body.append(facts);
+</script></body>"""
 
 
 class Page(HTMLParser):
@@ -162,6 +178,28 @@ def test_code_in_docstrings_has_colours_and_long_signatures_are_broken(site):
     assert re.search(r'<div class="language-python highlight"><pre>.{0,40}<span class="n">step</span>', text)
     signature = text[text.index('id="simpletorch.train.Trainer"') :].partition("<pre>")[2].partition("</pre>")[0]
     assert max(map(len, re.sub("<[^>]*>", "", signature).splitlines())) < 90
+
+
+@pytest.mark.skipif(BROWSER is None, reason="there is neither chromium nor google-chrome here")
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("name", SEEN_IN_A_BROWSER)
+def test_in_a_browser_no_finding_is_cut_off_and_no_page_too_wide(site, tmp_path, name, width, dark):
+    page = site / f"{name}.html"
+    looked_at = page.with_name(f"{page.stem}-looked-at.html")  # beside it, for its styles
+    looked_at.write_text(page.read_text(encoding="utf-8").replace("</body>", LOOKS), encoding="utf-8")
+    command = [str(BROWSER), "--headless", "--no-sandbox", "--disable-gpu", *QUIET.split(), "--dump-dom"]
+    command += [f"--user-data-dir={tmp_path}", f"--window-size={width},900"]
+    command += [f"--blink-settings=preferredColorScheme={0 if dark else 1}", looked_at.as_uri()]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    found = re.search(r'<pre id="facts">(.*?)</pre>', done.stdout, re.DOTALL)
+    assert found is not None, done.stderr[-500:]
+    facts = json.loads(unescape(found[1]))
+    assert facts["window"] == width
+    assert facts["cut_off"] == []
+    assert facts["page"] <= width
+    brightness = sum(map(int, re.findall(r"\d+", facts["ground"])[:3])) / 3
+    assert (brightness < 80) is dark
 
 
 @pytest.mark.skipif(NODE is None, reason="the search is in JavaScript: it needs node")
