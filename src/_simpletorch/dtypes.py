@@ -211,6 +211,9 @@ def concrete_dtypes_of(kind: type) -> list[str]:
 def dtype_of(dtype: torch.dtype) -> type[Shaped]:
     """The type for a `torch.dtype`: ``dtype_of(torch.float32)`` is `Float32`.
 
+    Returns:
+        A subclass of `Shaped`.
+
     Raises:
         TypeError: ``dtype`` is no `torch.dtype`, or one that simpletorch has no type for (a quantized one).
 

@@ -52,6 +52,9 @@ def from_array(
         requires_grad: whether autograd records operations on the result; only for floating and complex dtypes.
         shape: the shape of the result, by default that of the array; it has as many elements.
 
+    Returns:
+        A tensor; it shares memory with ``array`` where it can.
+
     Examples:
         >>> import numpy as np
         >>> from simpletorch import from_array

@@ -27,6 +27,9 @@ def float8_available(device: DeviceLike = None) -> bool:
     Args:
         device: by default the accelerator that torch finds, else the CPU.
 
+    Returns:
+        True if it does.
+
     Examples:
         >>> from simpletorch import amp
         >>> amp.float8_available("cpu")
@@ -46,6 +49,9 @@ def float8(model: nn.Module, choose: Callable[[str, nn.Linear], bool] | None = N
     Args:
         model: where ``nn.Linear`` layers are looked for; subclasses of it are left alone.
         choose: says by path and layer which ones; the last layer of a network often needs its precision.
+
+    Returns:
+        ``model``, the same object.
 
     Raises:
         BackendError: the model is on a device that doesn't multiply in eight bits.

@@ -26,6 +26,9 @@ def precise(precision: Precision, device: torch.device | None) -> AbstractContex
         precision: ``"float32"``, ``"bfloat16"`` or ``"float16"``: the dtype that autocast uses for large operations.
         device: the device of the model; None is the CPU.
 
+    Returns:
+        A context manager.
+
     Raises:
         ValueError: there is no such precision, or torch has no autocast on this device.
 

@@ -97,6 +97,9 @@ def save_async(path: StrPath, /, *, rng: bool = True, **parts: Stateful | Data) 
     Args:
         path, rng, parts: as for `save`.
 
+    Returns:
+        A future of the path; ``result()`` waits until the file is whole.
+
     Raises:
         CheckpointError: a part is neither stateful nor plain data.
 
@@ -181,6 +184,9 @@ def read(path: StrPath, /) -> Saved:
 
     Args:
         path: the checkpoint, a file or a folder.
+
+    Returns:
+        The parts by their names, with versions and the time of writing.
 
     Raises:
         CheckpointError: there is no such file, or it is no checkpoint, damaged, or of a newer version of the format.

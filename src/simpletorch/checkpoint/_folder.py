@@ -42,6 +42,9 @@ def checkpoints_in(folder: StrPath, /) -> list[Path]:
     Args:
         folder: the folder of a run, which holds entries such as ``step-000000100.safetensors``.
 
+    Returns:
+        Paths, oldest step first.
+
     Examples:
         >>> from simpletorch import checkpoint, nn
         >>> _ = checkpoint.save("runs/step-000000100.safetensors", model=nn.Linear(3, 2))
@@ -74,6 +77,9 @@ def latest(folder: StrPath, /) -> Path | None:
 
     Args:
         folder: the folder of a run.
+
+    Returns:
+        A path, or None.
 
     Examples:
         >>> from simpletorch import checkpoint, nn

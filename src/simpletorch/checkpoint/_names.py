@@ -22,6 +22,9 @@ def unwrapped(model: torch.nn.Module) -> torch.nn.Module:
     Args:
         model: a module, wrapped or not.
 
+    Returns:
+        The inner model, or ``model`` itself.
+
     Examples:
         >>> import torch
         >>> from simpletorch import checkpoint, nn

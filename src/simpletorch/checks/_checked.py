@@ -44,6 +44,9 @@ def checked(function: F) -> F:
         function: a function, a method (also a class or static method or a property), a coroutine function, a generator
             or a class.
 
+    Returns:
+        The function or class, with checks around it.
+
     Raises:
         TypeError: ``function`` is something else.
 

@@ -25,6 +25,9 @@ def pure(function: F) -> F:
     Args:
         function: the function or method that makes the promise.
 
+    Returns:
+        The function, with the promise attached.
+
     Examples:
         >>> import torch
         >>> from simpletorch import pure

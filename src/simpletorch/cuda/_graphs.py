@@ -34,6 +34,9 @@ def graph(function: Callable[P, T], *, warmup: int = 3, clone: bool = True, limi
         clone: whether results are copied out of the graph's own memory; without, the next call overwrites them.
         limit: how many kinds are recorded; those beyond it are run as they are.
 
+    Returns:
+        A function with the same arguments and results.
+
     Examples:
         >>> import torch
         >>> from simpletorch import cuda

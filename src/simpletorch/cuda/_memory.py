@@ -30,6 +30,9 @@ def memory_allocated(device: DeviceLike = None) -> int:
     Args:
         device: a device or its name; None is the accelerator that torch finds, else the CPU.
 
+    Returns:
+        A number of bytes.
+
     Examples:
         >>> import torch
         >>> from simpletorch import cuda
@@ -196,6 +199,9 @@ def memory(device: DeviceLike = None) -> Memory:
 
     Args:
         device: by default the accelerator that torch finds, else the CPU, whose allocator counts nothing.
+
+    Returns:
+        The tensors by their purpose, and the allocator's counts.
 
     Examples:
         >>> import torch

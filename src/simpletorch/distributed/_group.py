@@ -50,6 +50,9 @@ def init(
             error at once (``TORCH_DISTRIBUTED_DEBUG=DETAIL``); costs a second collective each time. Those of
             `simpletorch.distributed` are always compared on the CPU.
 
+    Returns:
+        The device of this process.
+
     Raises:
         ValueError: a process has no GPU of its own, or ``timeout`` is not positive; it is a `TorchError` too.
         BackendError: the processes don't find each other, the port is in use, or Python, torch or simpletorch is
@@ -82,6 +85,9 @@ def init(
 def rank() -> int:
     """The number of this process among all, from 0; 0 if it is alone.
 
+    Returns:
+        A number from 0 to ``world_size() - 1``.
+
     Examples:
         >>> from simpletorch import distributed
         >>> distributed.rank()
@@ -98,6 +104,9 @@ def local_rank() -> int:
 def world_size() -> int:
     """How many processes there are, on all machines; 1 if this one is alone.
 
+    Returns:
+        1 without a group.
+
     Examples:
         >>> from simpletorch import distributed
         >>> distributed.world_size()
@@ -108,6 +117,9 @@ def world_size() -> int:
 
 def is_main() -> bool:
     """Whether this is the process that prints, logs and writes files: rank 0.
+
+    Returns:
+        True in the process of rank 0, and without a group.
 
     Examples:
         >>> from simpletorch import distributed

@@ -24,6 +24,9 @@ def explained(error: BaseException, frame: FrameType | None = None) -> TorchErro
         error: the exception, as caught.
         frame: the frame that caught it; the caller's by default.
 
+    Returns:
+        The error with its explanation, or None.
+
     Examples:
         >>> import torch
         >>> from simpletorch import errors

@@ -89,6 +89,9 @@ def attempt(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> Resu
         args: its positional arguments.
         kwargs: its keyword arguments.
 
+    Returns:
+        `Ok` with the value, or `Err` with the `TorchError`.
+
     Examples:
         >>> import torch
         >>> from simpletorch import errors

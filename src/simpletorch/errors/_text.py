@@ -24,6 +24,9 @@ def render(error: Fields) -> str:
     Args:
         error: a `TorchError`.
 
+    Returns:
+        Several lines of text.
+
     Examples:
         >>> from simpletorch import errors
         >>> print(errors.render(errors.DataError("the file is empty", hint="write something into it")))

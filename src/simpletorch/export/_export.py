@@ -53,6 +53,9 @@ def program(
         tolerance: the greatest difference that is allowed, of the largest number of a result or of 1. None is 1e-5
             for float32, plus the model's own difference from float64, up to nine times that.
 
+    Returns:
+        The program, to be called as the model is, with a report of the comparison.
+
     Raises:
         TypeMismatch: (a `TypeError` too) an input isn't described.
         BackendError: the model can't be exported, with the line and the way out; or the program differs from it.

@@ -44,6 +44,9 @@ def load(path: StrPath, *, like: Any = None, trust: bool = False) -> Exported[..
             ``torch.device("meta")`` does.
         trust: read a file without a manifest, whatever its origin.
 
+    Returns:
+        The model, to be called with tensors as the original.
+
     Raises:
         CheckpointError: the file or its manifest is damaged, they don't belong together, there is no manifest, or the
             file takes something else than ``like``.

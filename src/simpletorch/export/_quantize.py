@@ -79,6 +79,9 @@ def quantize(
         only: which linear layers, by module and path; all of them by default.
         inputs, dynamic: as for `program`.
 
+    Returns:
+        The copy and the report of its differences.
+
     Raises:
         BackendError: torchao isn't installed, the model has no linear layer, or the copy is too far from it.
         TypeMismatch: (a `TypeError` too) an input isn't described.

@@ -42,6 +42,9 @@ def torchscript(
         inputs, dynamic, tolerance: as for `program`.
         how: ``"trace"`` records one run, ``"script"`` compiles the source.
 
+    Returns:
+        The archive, to be called as the model is, with a report of the comparison.
+
     Raises:
         TypeMismatch: (a `TypeError` too) an input isn't described.
         BackendError: the model can't be traced or compiled, or the archive gives something else.

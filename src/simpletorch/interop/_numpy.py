@@ -41,6 +41,9 @@ def from_numpy(array: np.ndarray[Any, Any], copy: bool = False) -> torch.Tensor:
         copy: into new memory. This also takes arrays that can't be shared: read-only ones, views that run backwards,
             fields of records, the other byte order.
 
+    Returns:
+        A tensor on the CPU.
+
     Raises:
         TorchError: (also ValueError) the array is read-only, has a negative stride, a stride that is no multiple of the
             item size, or another byte order.
@@ -145,6 +148,9 @@ def to_numpy(tensor: torch.Tensor, copy: bool = False) -> np.ndarray[Any, Any]:
     Args:
         tensor: the tensor, on the CPU; its memory lives as long as the array.
         copy: into new memory, from any device, and without the gradient's graph.
+
+    Returns:
+        An array of the tensor's shape.
 
     Raises:
         TorchError: (also RuntimeError) the tensor requires a gradient, is a lazy conjugate, or isn't strided.

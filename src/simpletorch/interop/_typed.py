@@ -47,6 +47,9 @@ def typed(model: M, signature: object) -> M:
             or ``forward`` has them, or a ``Callable[[…], …]``, whose parameters are the model's first ones. Another
             result than a tensor is described by a protocol, dataclass or named tuple with its attributes.
 
+    Returns:
+        ``model``, the same object, with a check around each call.
+
     Raises:
         TypeMismatch: (a `TypeError` too) ``model`` isn't a module, or ``signature`` doesn't fit it.
         ShapeMismatch, DTypeMismatch, DeviceMismatch, TypeMismatch: when called, with the model's name.

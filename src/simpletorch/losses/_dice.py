@@ -17,6 +17,9 @@ def dice_loss(input: torch.Tensor, target: torch.Tensor, *, smooth: float = 1.0)
         target: 1 where the class is and 0 elsewhere, of the same shape.
         smooth: added to both sides of the fraction, so that an empty region predicted empty costs nothing.
 
+    Returns:
+        A 0-d tensor between 0 and 1, of the dtype of ``input``.
+
     Raises:
         ShapeMismatch: ``input`` and ``target`` have different shapes.
 

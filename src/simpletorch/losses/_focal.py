@@ -36,6 +36,9 @@ def focal_loss(
         label_smoothing: 0 to 1, as in torch.
         reduction: the ``"mean"`` over all targets that count, their ``"sum"``, or ``"none"``: one loss for each.
 
+    Returns:
+        A 0-d tensor, or the loss of each target for ``reduction="none"``.
+
     Raises:
         ValueError: ``gamma`` is negative or there is no such reduction.
 
@@ -82,6 +85,9 @@ def sigmoid_focal_loss(
         gamma: 0 or more; 2 is the paper's.
         alpha: the weight of positives; negatives have ``1 - alpha``. None weighs both alike.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+
+    Returns:
+        A 0-d tensor, or a tensor of the shape of ``input`` for ``reduction="none"``.
 
     Raises:
         ShapeMismatch: ``input`` and ``target`` have different shapes.

@@ -20,6 +20,9 @@ def smoothed_cross_entropy(smoothing: float = 0.1) -> Callable[[torch.Tensor, to
     Args:
         smoothing: the share of the probability that is spread evenly over all classes, 0 to 1.
 
+    Returns:
+        A loss ``(scores, targets) -> 0-d tensor``.
+
     Raises:
         ValueError: ``smoothing`` is not between 0 and 1.
 
@@ -49,6 +52,9 @@ def smooth_labels(target: torch.Tensor, classes: int, smoothing: float = 0.1) ->
         target: class numbers ``[*S]`` of an integer dtype, each from 0 to ``classes - 1``.
         classes: the number of classes.
         smoothing: the share of the probability that is spread evenly over all classes, 0 to 1.
+
+    Returns:
+        Float32 ``[*S, classes]``; each row sums to 1.
 
     Raises:
         ValueError: ``smoothing`` is not between 0 and 1.

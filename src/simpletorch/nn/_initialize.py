@@ -53,6 +53,9 @@ def initialize(model: M, recipe: Recipe = "he", *, gain: float = 1.0, generator:
         gain: a factor for the weights (not with ``"torch"``), such as `torch.nn.init.calculate_gain` gives.
         generator: where the random numbers come from; torch's own by default (not with ``"torch"``).
 
+    Returns:
+        ``model``, the same object.
+
     Raises:
         ValueError: there is no such recipe, or a parameter is on the ``meta`` device.
 

@@ -152,6 +152,9 @@ def summary(model: nn.Module, /, *inputs: Any, **keywords: Any) -> Summary:
             values), sizes, annotations such as ``Tensor[Float32, B, 784]``, containers of these, anything else.
         keywords: the same, by name.
 
+    Returns:
+        A table of the modules, as text with ``print`` and as HTML in a notebook.
+
     Raises:
         TypeMismatch: (a `TypeError` too) no input is given, and ``forward``'s annotations don't tell one.
         ValueError: a text is no shape.

@@ -25,6 +25,9 @@ def clip_grad_norm(
         norm_type: the p of the p-norm; 2 is the Euclidean norm, ``float("inf")`` the largest absolute value.
         error_if_nonfinite: raise if the norm is NaN or infinite; otherwise the gradients are scaled by it all the same.
 
+    Returns:
+        The norm before clipping, a 0-d tensor.
+
     Raises:
         ValueError: ``max_norm`` is not positive.
         RuntimeError: the norm is NaN or infinite and ``error_if_nonfinite`` is set.

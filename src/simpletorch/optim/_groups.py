@@ -83,6 +83,9 @@ def decay_groups(
         decays: tells whether a parameter decays, by its name; by default those with at least two dims that don't belong
             to a normalisation do.
 
+    Returns:
+        The group with decay and the group without, for an optimizer's constructor.
+
     Raises:
         ValueError: ``weight_decay`` is negative, a lazy module has not seen a batch, or nothing is trainable.
 

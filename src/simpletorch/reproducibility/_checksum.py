@@ -23,6 +23,9 @@ def checksum(data: Any) -> str:
     Args:
         data: a path, a tensor, a NumPy array, a dataset, or a collection of these.
 
+    Returns:
+        A text of hexadecimal digits.
+
     Raises:
         DataError: it is something else, or a path where there is nothing.
 

@@ -37,6 +37,9 @@ def seed_everything(seed: int) -> None:
 def rng_state() -> dict[str, Any]:
     """The states of Python's, NumPy's (the global one) and torch's generators, as plain data and tensors.
 
+    Returns:
+        What `set_rng_state` takes.
+
     Examples:
         >>> import torch
         >>> from simpletorch import reproducibility

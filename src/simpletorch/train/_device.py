@@ -19,6 +19,9 @@ def device_of(model: torch.nn.Module) -> torch.device | None:
     Args:
         model: any module.
 
+    Returns:
+        The device, or None.
+
     Examples:
         >>> from simpletorch import data, nn, optim, train
         >>> train.device_of(nn.Linear(3, 2))

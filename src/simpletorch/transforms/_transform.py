@@ -130,6 +130,9 @@ def takes_batches(transform: object) -> bool:
     Args:
         transform: any callable.
 
+    Returns:
+        True if it may.
+
     Examples:
         >>> from simpletorch import transforms
         >>> transforms.takes_batches(transforms.RandomCrop(32)), transforms.takes_batches(lambda image: image)

@@ -55,6 +55,9 @@ def extract(
         max_bytes: how much may come out, in bytes; None: 100 times the archive's size, but at least 1 GiB.
         max_files: how many entries there may be.
 
+    Returns:
+        ``folder``, as a path.
+
     Raises:
         DataError: it is no archive, is damaged or truncated, breaks a rule or a limit above, or the disk is full.
 

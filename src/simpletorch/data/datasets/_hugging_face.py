@@ -96,6 +96,9 @@ def from_hugging_face(
         fields: which columns, in which order.
         transform: from that tuple or dict to the sample.
 
+    Returns:
+        A dataset by position, or a stream if ``dataset`` is one.
+
     Raises:
         DataError: it is no such dataset, has no such column, or ``datasets`` is not installed.
 

@@ -31,6 +31,9 @@ def read_idx(path: str | os.PathLike[str]) -> torch.Tensor:
     Args:
         path: the IDX file, plain or gzipped.
 
+    Returns:
+        A tensor on the CPU.
+
     Raises:
         DataError: there is no such file, it isn't in this format, or it has fewer or more bytes than its header says.
 

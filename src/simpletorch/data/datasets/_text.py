@@ -79,6 +79,9 @@ def lines(path: PathLike, encoding: str = "utf-8", keep_empty: bool = False) -> 
     Args:
         path, encoding, keep_empty: as for `Lines`.
 
+    Returns:
+        A dataset of `str`, read when a line is asked for.
+
     Examples:
         >>> from pathlib import Path
         >>> from simpletorch import data

@@ -37,6 +37,9 @@ def collate(samples: Sequence[Any]) -> Any:
         samples: one or more samples with the same fields: tensors, arrays, numbers, strings, or tuples, lists,
             mappings, named tuples and dataclasses of these.
 
+    Returns:
+        A batch of the samples' structure.
+
     Raises:
         DataError: two samples have tensors of different shapes, different kinds, or different fields; or there is a
             field that has no batch.

@@ -79,6 +79,9 @@ def to_timm(model: nn.Module) -> dict[str, torch.Tensor]:
     Args:
         model: a model of a family that `from_timm` has.
 
+    Returns:
+        Tensors by timm's names; they share memory with the model.
+
     Raises:
         TypeError: the model is of no such family.
         CheckpointError: it has parts that timm's has not, such as layers that were put in.

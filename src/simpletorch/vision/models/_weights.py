@@ -96,6 +96,9 @@ def read_weights(weights: Weights) -> Mapping[str, torch.Tensor]:
     Args:
         weights: a state dict, a path, an ``http`` or ``https`` address, or a member of torchvision's weight enums.
 
+    Returns:
+        Tensors by name.
+
     Raises:
         FileNotFoundError: there is no such file.
         CheckpointError: the file can't be fetched, is damaged, or holds no state dict.
