@@ -46,9 +46,12 @@ $(DOCS)/.ready: pyproject.toml constraints.txt
 	$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -r $(DOCS)/packages
 	@touch $@
 
-# What the gallery's programs print and draw, for its page in the site; takes some minutes, once for each program.
+# What the gallery's programs print and draw (some minutes, once for each program), the recording in README, and what
+# editors, notebooks and terminals show; the last needs chromium.
 GALLERY := docs/pictures/gallery
 pictures: $(patsubst examples/gallery/%.py,$(GALLERY)/%.png,$(filter-out %/__init__.py,$(wildcard examples/gallery/*.py)))
+	$(BIN)/python docs/pictures/recording.py
+	$(BIN)/python docs/pictures/make.py
 
 $(GALLERY)/%.png: examples/gallery/%.py | $(READY)
 	OMP_NUM_THREADS=1 $(BIN)/python -W ignore $< --picture $@ > $(@:.png=.txt)

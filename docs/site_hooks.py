@@ -26,10 +26,31 @@ MODULES = [
     "language.models", "interop", "interop.hub", "errors", "follow",
 ]  # fmt: skip
 ELSEWHERE = {*MODULES, "dims"}
+FIRST = {
+    "simpletorch": "Tensor checked install_import_hook config pure",
+    "nn": "Module Sequential MLP TransformerBlock SelfAttention FeedForward Residual summary load_state_dict",
+    "losses": "smoothed_cross_entropy focal_loss dice_loss",
+    "optim": "clip_grad_norm WarmupCosine LinearWarmup EMA SWA",
+    "amp": "autocast GradScaler Precision",
+    "cuda": "memory prefetch graph",
+    "data": "DataLoader Dataset TensorDataset IterableDataset random_split Digits ImageFolder",
+    "transforms": "Compose ToTensor Normalize Resize RandomResizedCrop RandomHorizontalFlip",
+    "vision.models": "resnet18 resnet50 vit_b_16 convnext_tiny unet from_timm to_timm read_weights ResNet",
+    "train": "Trainer Step evaluate predict track EarlyStopping Checkpoint CSVLogger LearningRateFinder Callback Fit",
+    "metrics": "Accuracy Mean F1 AUROC ConfusionMatrix",
+    "distributed": "init launch is_main rank world_size parallelize all_reduce plan",
+    "checkpoint": "save load latest checkpoints_in read",
+    "reproducibility": "seed_everything deterministic",
+    "kernels": "operator verify opportunities triton",
+    "export": "program onnx torchscript load quantize aot",
+    "language.models": "gpt2 bert_base llama_3_2_1b t5_small GPT2LMHeadModel BertModel LlamaForCausalLM",
+    "interop": "typed from_numpy to_numpy from_transformers",
+    "errors": "TorchError ShapeMismatch DTypeMismatch DeviceMismatch explain attempt Ok Err",
+}
+"""The names that a page of the reference begins with: what people start with."""
 BOOSTS = {"cookbook": 3.0, "guides": 2.0, "tutorial": 2.0, "reference": 1.1, "benchmarks": 0.1}
 """How much a page counts in the search; the others count 1."""
 _CODE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
-_BLOCK = re.compile(r"::[ \t]*$", re.MULTILINE)  # reST's; in Markdown the indent is enough
 OUTSIDE = re.compile(r"\[([^\]\n]+)\]\(((?:\.\./)+(?:(?:src|examples|tests|benchmarks)/[^)\s]*|CHANGELOG\.md))\)")
 
 
@@ -108,13 +129,23 @@ def questions(page: Path) -> str:
     return f"\n## [{title}]({page.name})\n\n" + "".join(links)
 
 
+def full(module: str) -> str:
+    """The name that a module is imported by."""
+    return module if module == "simpletorch" else f"simpletorch.{module}"
+
+
 def reference(module: str) -> str:
-    """A page with every public name of a module."""
-    name = module if module == "simpletorch" else f"simpletorch.{module}"
-    head = f"# {name}\n\n"
-    if document := ast.get_docstring(ast.parse(_face(module, ".py"))):
-        head += _BLOCK.sub(":", document).replace("\n:\n", "\n") + "\n\n"
-    return head + "\n".join(f"::: {path}\n" for path in public(module))
+    """A page with every public name of a module: first those that people start with."""
+    name = full(module)
+    head = f"# {name}\n\n::: {name}\n    options: {{ members: false, show_root_heading: false }}\n\n"
+    return head + "\n".join(f"::: {name}.{each}\n" for each in shown(module))
+
+
+def shown(module: str) -> list[str]:
+    """A module's public names in the order of its page."""
+    first = FIRST.get(module, "").split()
+    names = [path.rpartition(".")[2] for path in public(module)]
+    return sorted(names, key=lambda each: first.index(each) if each in first else len(first))
 
 
 def public(module: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Make the pictures in this folder: what notebooks and `simpletorch follow --html` show, light and dark.
+"""Make the pictures in this folder: what notebooks, `simpletorch follow --html`, editors and `simpletorch plan` show.
 
     python docs/pictures/make.py                   # all of them
     python docs/pictures/make.py module epochs     # these
@@ -19,6 +19,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+import editor  # beside this file
 import nbformat
 from nbclient import NotebookClient
 from PIL import Image, ImageChops
@@ -26,6 +27,7 @@ from PIL import Image, ImageChops
 FOLDER = Path(__file__).parent
 SCHEMES = {"light": 1, "dark": 0}  # as Chromium numbers them
 MOST_BYTES = 60_000
+OTHERS = ("follow", "editor", "plan")  # that are no cells
 WIDTHS = {"follow": 1120}  # else the usual one
 WIDTH, TALLEST, MARGIN = 860, 2400, 14
 
@@ -122,17 +124,23 @@ pre { font: 12px/1.4 monospace; white-space: pre; }
 %s</body></html>"""
 
 
+TERMINAL = """<!doctype html><html><head><meta charset="utf-8"><style>
+:root { color-scheme: light dark; } body { background: light-dark(#fff, #0d1117); color: light-dark(#1f2328, #e6edf3);
+  margin: 10px; } pre { font: 12px/1.45 "DejaVu Sans Mono", monospace; margin: 0; }
+</style></head><body><pre>%s</pre></body></html>"""
+
+
 def main(argv: Sequence[str]) -> int:
     """Make the pictures that are named, or all."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="*", choices=[*CELLS, "follow", []])
-    wanted = parser.parse_args(argv).names or [*CELLS, "follow"]
+    parser.add_argument("names", nargs="*", choices=[*CELLS, *OTHERS, []])
+    wanted = parser.parse_args(argv).names or [*CELLS, *OTHERS]
     browser = shutil.which("chromium")
     if browser is None:
         print("there is no chromium here", file=sys.stderr)
         return 2
     with tempfile.TemporaryDirectory() as folder:
-        pages = {name: page for name, page in pages_of(Path(folder)).items() if name in wanted}
+        pages = {name: page for name, page in pages_of(Path(folder), wanted).items() if name in wanted}
         for name, page in pages.items():
             for scheme in SCHEMES:
                 path = FOLDER / f"{name}-{scheme}.png"
@@ -144,19 +152,29 @@ def main(argv: Sequence[str]) -> int:
     return bool(large)
 
 
-def pages_of(folder: Path) -> dict[str, str]:
-    """The pages by their names."""
-    cells = [nbformat.v4.new_code_cell(source) for source in (SETUP, *CELLS.values())]
-    notebook = nbformat.v4.new_notebook(cells=cells)
-    NotebookClient(notebook, allow_errors=True, resources={"metadata": {"path": str(folder)}}).execute()
+def pages_of(folder: Path, wanted: Sequence[str]) -> dict[str, str]:
+    """The pages by their names; the cells run if one of them is wanted."""
     pages = {}
-    for name, cell in zip(CELLS, notebook.cells[1:], strict=True):
-        shown = "".join(map(output, views_of(cell.outputs, name)))
-        pages[name] = PAGE % (html.escape(cell.source), shown)
+    if set(wanted) & set(CELLS):
+        cells = [nbformat.v4.new_code_cell(source) for source in (SETUP, *CELLS.values())]
+        notebook = nbformat.v4.new_notebook(cells=cells)
+        NotebookClient(notebook, allow_errors=True, resources={"metadata": {"path": str(folder)}}).execute()
+        for name, cell in zip(CELLS, notebook.cells[1:], strict=True):
+            shown = "".join(map(output, views_of(cell.outputs, name)))
+            pages[name] = PAGE % (html.escape(cell.source), shown)
     (folder / "train.py").write_text(FOLLOWED)
-    command = [sys.executable, "-m", "simpletorch.cli", "follow", "--html", "train.py"]
-    pages["follow"] = subprocess.run(command, cwd=folder, capture_output=True, text=True).stdout  # it has an error: 1
+    pages["follow"] = said_by(folder, "follow", "--html", "train.py")
+    pages["editor"] = editor.page(folder)
+    plan = ("plan", "simpletorch.language.models:llama_3_8b", "--mesh", "data=8", "--batch", "1", "--size", "T=2048")
+    command = f"$ simpletorch {' '.join(plan)}"
+    pages["plan"] = TERMINAL % html.escape(f"{command}\n{said_by(folder, *plan)}")
     return pages
+
+
+def said_by(folder: Path, *arguments: str) -> str:
+    """What a command of ours prints; it may have found an error."""
+    command = [sys.executable, "-m", "simpletorch.cli", *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False).stdout
 
 
 def views_of(outputs: Iterable[Any], name: str) -> list[Any]:

@@ -211,8 +211,17 @@ def concrete_dtypes_of(kind: type) -> list[str]:
 def dtype_of(dtype: torch.dtype) -> type[Shaped]:
     """The type for a `torch.dtype`: ``dtype_of(torch.float32)`` is `Float32`.
 
+    Returns:
+        A subclass of `Shaped`.
+
     Raises:
         TypeError: ``dtype`` is no `torch.dtype`, or one that simpletorch has no type for (a quantized one).
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import dtype_of
+        >>> dtype_of(torch.float32).__name__
+        'Float32'
     """
     name = str(dtype).removeprefix("torch.")
     try:

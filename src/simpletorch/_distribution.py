@@ -71,7 +71,13 @@ def framework_missing(error: ModuleNotFoundError) -> str | None:
 
 
 def torch_available() -> bool:
-    """Whether torch is installed. Without it, this is False and other names raise `ModuleNotFoundError`."""
+    """Whether torch is installed. Without it, this is False and other names raise `ModuleNotFoundError`.
+
+    Examples:
+        >>> import simpletorch
+        >>> simpletorch.torch_available()
+        True
+    """
     from importlib.util import find_spec
 
     return find_spec("torch") is not None

@@ -99,15 +99,35 @@ else:
 
 
 def torch_version() -> str:
-    """torch's version: ``"2.13.0+cpu"``."""
+    """torch's version: ``"2.13.0+cpu"``.
+
+    Examples:
+        >>> import torch
+        >>> import simpletorch
+        >>> simpletorch.torch_version() == torch.__version__
+        True
+    """
     return str(torch.__version__)
 
 
 def cuda_available() -> bool:
-    """Whether torch can use a CUDA device here."""
+    """Whether torch can use a CUDA device here.
+
+    Examples:
+        >>> import torch
+        >>> import simpletorch
+        >>> simpletorch.cuda_available() == torch.cuda.is_available()
+        True
+    """
     return torch.cuda.is_available()
 
 
 def device_count() -> int:
-    """The number of accelerators that torch can use here, 0 if there is none."""
+    """The number of accelerators that torch can use here, 0 if there is none.
+
+    Examples:
+        >>> import simpletorch
+        >>> simpletorch.device_count() >= 0
+        True
+    """
     return torch.accelerator.device_count() if torch.accelerator.is_available() else 0

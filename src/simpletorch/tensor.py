@@ -52,6 +52,15 @@ def from_array(
         requires_grad: whether autograd records operations on the result; only for floating and complex dtypes.
         shape: the shape of the result, by default that of the array; it has as many elements.
 
+    Returns:
+        A tensor; it shares memory with ``array`` where it can.
+
+    Examples:
+        >>> import numpy as np
+        >>> from simpletorch import from_array
+        >>> from_array(np.arange(3))
+        tensor([0, 1, 2])
+
     Source: https://docs.pytorch.org/docs/stable/generated/torch.asarray.html
     """
     if shape is None:
@@ -176,23 +185,53 @@ class _Face(Phantom):
 
 
 class Tensor(metaclass=_Face):
-    """A tensor of a dtype and a shape: ``Tensor[Float32, B, 784]``. Every tensor is one."""
+    """A tensor of a dtype and a shape: ``Tensor[Float32, B, 784]``. Every tensor is one.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import Float32, Tensor
+        >>> from simpletorch.dims import B
+        >>> images: Tensor[Float32, B, 784] = torch.zeros(64, 784)
+        >>> isinstance(images, Tensor)
+        True
+    """
 
 
 class CPUTensor(Tensor):
-    """A tensor in the CPU's memory."""
+    """A tensor in the CPU's memory.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import CPUTensor, Float32
+        >>> isinstance(torch.zeros(3), CPUTensor)
+        True
+    """
 
     device_type = "cpu"
 
 
 class CUDATensor(Tensor):
-    """A tensor on a CUDA device."""
+    """A tensor on a CUDA device.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import CUDATensor, Float32
+        >>> isinstance(torch.zeros(3), CUDATensor)
+        False
+    """
 
     device_type = "cuda"
 
 
 class MPSTensor(Tensor):
-    """A tensor on Apple's GPU."""
+    """A tensor on Apple's GPU.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import Float32, MPSTensor
+        >>> isinstance(torch.zeros(3), MPSTensor)
+        False
+    """
 
     device_type = "mps"
 
@@ -205,7 +244,15 @@ class _ParameterType(_Face):
 
 
 class Parameter(Tensor, metaclass=_ParameterType):
-    """A trainable tensor; ``Parameter(data)`` makes a `torch.nn.Parameter`."""
+    """A trainable tensor; ``Parameter(data)`` makes a `torch.nn.Parameter`.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import Parameter
+        >>> Parameter(torch.zeros(3))
+        Parameter containing:
+        tensor([0., 0., 0.], requires_grad=True)
+    """
 
     base = nn.Parameter
 

@@ -255,6 +255,16 @@ def test_damaged_files_of_torch_are_refused(tmp_path):
         assert isinstance(parts, dict)  # a plain file has no checksum over every byte: some damage isn't seen
 
 
+def test_a_header_as_long_as_a_pickle_begins_is_read(tmp_path):
+    lengths = set()
+    for text in (*range(0, 1500, 8), *range(18500, 19400, 8)):
+        path = checkpoint.save(tmp_path / "a", rng=False, note="x" * text, model=torch.nn.Linear(3, 2))
+        lengths.add(path.read_bytes()[:2])
+        assert checkpoint.read(path).parts["note"] == "x" * text
+        assert checkpoint.load_weights(path, torch.nn.Linear(3, 2)).loaded == ("weight", "bias")
+    assert {b"\x80\x04", b"PK"} <= lengths
+
+
 def test_a_checkpoint_can_be_moved(tmp_path):
     shutil.move(saved(tmp_path / "a"), tmp_path / "b")
     assert checkpoint.read(tmp_path / "b").parts["epoch"] == 3

@@ -56,7 +56,9 @@ def test_without_a_code_all_are_listed(capsys):
 
 def test_another_code_is_refused(capsys):
     assert main(["explain", "arg-type"]) == 2
-    assert "there is no code arg-type" in capsys.readouterr().err
+    assert "there is no code arg-type; simpletorch explain lists them" in capsys.readouterr().err
+    assert main(["explain", "tensor-layut"]) == 2
+    assert "there is no code tensor-layut; did you mean tensor-layout?" in capsys.readouterr().err
 
 
 def test_findings_link_to_their_page_in_a_terminal(monkeypatch, tmp_path, capsys):

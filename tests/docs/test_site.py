@@ -10,6 +10,8 @@ import os
 import re
 import shutil
 import subprocess
+import zlib
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote
@@ -17,6 +19,7 @@ from urllib.parse import unquote
 import pytest
 
 from simpletorch._distribution import version
+from tests.test_pages import site_hooks
 
 ROOT = Path(__file__).parents[2]
 MKDOCS = ROOT / ".venv-docs" / "bin" / "mkdocs"
@@ -36,11 +39,26 @@ GUIDES_FIRST = {
     "shape mismatch": "cookbook/shapes.html",
 }
 BY_NAME = {
-    "Trainer": "reference/train.html#simpletorch.train._trainer.Trainer",
-    "EarlyStopping": "reference/train.html#simpletorch.train.callbacks._early_stopping.EarlyStopping",
+    "Trainer": "reference/train.html#simpletorch.train.Trainer",
+    "EarlyStopping": "reference/train.html#simpletorch.train.EarlyStopping",
     "tensor-layout": "errors/tensor-layout.html",
     "tensor-shape": "errors/tensor-shape.html",
 }
+
+
+BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
+QUIET = "--disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync"
+SEEN_IN_A_BROWSER = ("index", "reference/train", "errors/tensor-shape", "cookbook/training", "editors")
+LOOKS = """<script>
+const wider = [...document.querySelectorAll('.language-text pre > code')].filter(e => e.scrollWidth > e.clientWidth);
+const facts = document.createElement('pre');
+facts.id = 'facts';
+facts.textContent = JSON.stringify({
+  cut_off: wider.map(e => e.textContent), window: innerWidth, page: document.documentElement.scrollWidth,
+  ground: getComputedStyle(document.body).backgroundColor,
+});
+document.body.append(facts);
+</script></body>"""
 
 
 class Page(HTMLParser):
@@ -126,6 +144,62 @@ def test_the_home_page_shows_a_bug_its_finding_and_how_to_install(site, pages):
     assert "cookbook/index.html" in home.links
     style = (site / "site.css").read_text(encoding="utf-8")
     assert re.search(r"\.language-text pre > code \{[^}]*white-space: pre-wrap", style), "findings are shown whole"
+
+
+def test_the_inventory_has_the_public_names(site):
+    hooks = site_hooks()
+    compressed = (site / "objects.inv").read_bytes().partition(b"zlib.\n")[2]
+    listed = {line.split()[0]: line.split()[3] for line in zlib.decompress(compressed).decode().splitlines()}
+    for module in hooks.MODULES:
+        names = [hooks.full(module), *(f"{hooks.full(module)}.{each}" for each in hooks.shown(module))]
+        assert {name: listed.get(name) for name in names} == dict.fromkeys(names, f"reference/{module}.html#$")
+    assert listed["simpletorch.train.Fit.model"] == "reference/train.html#$"
+
+
+def test_a_page_of_the_reference_begins_with_what_people_start_with(site, pages):
+    text = (site / "reference/train.html").read_text(encoding="utf-8")
+    places = [text.index(f'id="simpletorch.train.{name}"') for name in ("Trainer", "Step", "Callback", "Fit")]
+    assert places == sorted(places)
+    for module, first in site_hooks().FIRST.items():
+        assert set(first.split()) <= set(site_hooks().shown(module)), module
+
+
+def test_the_attributes_of_a_class_are_one_table(site):
+    text = (site / "reference/train.html").read_text(encoding="utf-8")
+    epoch = text[text.index('id="simpletorch.train.Epoch"') :]
+    table = epoch[epoch.index("Attributes:") : epoch.index("</table>", epoch.index("Attributes:"))]
+    assert 'id="simpletorch.train.Epoch.learning_rate"' in table
+    assert "doc-attribute-name" not in table
+    assert not re.search(r"<h\d id=\"simpletorch.train.Epoch.learning_rate\"", text)
+
+
+def test_code_in_docstrings_has_colours_and_long_signatures_are_broken(site):
+    text = (site / "reference/train.html").read_text(encoding="utf-8")
+    assert re.search(r'<div class="language-python highlight"><pre>.{0,40}<span class="n">step</span>', text)
+    signature = text[text.index('id="simpletorch.train.Trainer"') :].partition("<pre>")[2].partition("</pre>")[0]
+    assert max(map(len, re.sub("<[^>]*>", "", signature).splitlines())) < 90
+
+
+@pytest.mark.skipif(BROWSER is None, reason="there is neither chromium nor google-chrome here")
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 500])  # 500 is the narrowest window of Chromium
+@pytest.mark.parametrize("name", SEEN_IN_A_BROWSER)
+def test_in_a_browser_no_finding_is_cut_off_and_no_page_too_wide(site, tmp_path, name, width, dark):
+    page = site / f"{name}.html"
+    looked_at = page.with_name(f"{page.stem}-looked-at.html")  # beside it, for its styles
+    looked_at.write_text(page.read_text(encoding="utf-8").replace("</body>", LOOKS), encoding="utf-8")
+    command = [str(BROWSER), "--headless", "--no-sandbox", "--disable-gpu", *QUIET.split(), "--dump-dom"]
+    command += [f"--user-data-dir={tmp_path}", f"--window-size={width},900"]
+    command += [f"--blink-settings=preferredColorScheme={0 if dark else 1}", looked_at.as_uri()]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    found = re.search(r'<pre id="facts">(.*?)</pre>', done.stdout, re.DOTALL)
+    assert found is not None, done.stderr[-500:]
+    facts = json.loads(unescape(found[1]))
+    assert facts["window"] == width
+    assert facts["cut_off"] == []
+    assert facts["page"] <= width
+    brightness = sum(map(int, re.findall(r"\d+", facts["ground"])[:3])) / 3
+    assert (brightness < 80) is dark
 
 
 @pytest.mark.skipif(NODE is None, reason="the search is in JavaScript: it needs node")

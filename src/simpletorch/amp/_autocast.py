@@ -32,6 +32,14 @@ def autocast(
     Raises:
         ValueError: torch has no autocast for the device, or doesn't cast to the dtype.
 
+    Examples:
+        >>> import torch
+        >>> from simpletorch import amp, nn
+        >>> layer = nn.Linear(3, 2)
+        >>> with amp.autocast():
+        ...     print(layer(torch.zeros(7, 3)).dtype)
+        torch.bfloat16
+
     Source: https://docs.pytorch.org/docs/stable/amp.html#torch.autocast
     """
     kind = (Device.best() if device_type is None else torch.device(device_type)).type

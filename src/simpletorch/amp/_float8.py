@@ -26,6 +26,14 @@ def float8_available(device: DeviceLike = None) -> bool:
 
     Args:
         device: by default the accelerator that torch finds, else the CPU.
+
+    Returns:
+        True if it does.
+
+    Examples:
+        >>> from simpletorch import amp
+        >>> amp.float8_available("cpu")
+        True
     """
     where = Device.best() if device is None else torch.device(device)
     if where.type == "cuda":
@@ -42,9 +50,20 @@ def float8(model: nn.Module, choose: Callable[[str, nn.Linear], bool] | None = N
         model: where ``nn.Linear`` layers are looked for; subclasses of it are left alone.
         choose: says by path and layer which ones; the last layer of a network often needs its precision.
 
+    Returns:
+        ``model``, the same object.
+
     Raises:
         BackendError: the model is on a device that doesn't multiply in eight bits.
         ValueError: there is no layer to change.
+
+    Examples:
+        >>> from simpletorch import amp, nn
+        >>> amp.float8(nn.Sequential(nn.Linear(32, 16), nn.ReLU()))
+        Sequential(
+          (0): Float8Linear(in_features=32, out_features=16, bias=True)
+          (1): ReLU()
+        )
     """
     parameter = next(model.parameters(), None)
     if parameter is not None and not float8_available(parameter.device):
@@ -68,6 +87,12 @@ class Float8Linear(nn.Linear):
 
     Each operand is scaled by its own greatest value, at the moment it is used; sums are made in higher precision, and
     results have the input's dtype, or autocast's. Shapes are those of ``nn.Linear``: ``(*, in) -> (*, out)``.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import amp
+        >>> amp.Float8Linear(32, 16).weight.dtype
+        torch.float32
     """
 
     def forward(self, input: torch.Tensor) -> torch.Tensor:

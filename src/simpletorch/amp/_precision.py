@@ -26,8 +26,18 @@ def precise(precision: Precision, device: torch.device | None) -> AbstractContex
         precision: ``"float32"``, ``"bfloat16"`` or ``"float16"``: the dtype that autocast uses for large operations.
         device: the device of the model; None is the CPU.
 
+    Returns:
+        A context manager.
+
     Raises:
         ValueError: there is no such precision, or torch has no autocast on this device.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import amp, nn
+        >>> with amp.precise("bfloat16", torch.device("cpu")):
+        ...     print(nn.Linear(3, 2)(torch.zeros(7, 3)).dtype)
+        torch.bfloat16
     """
     if precision not in get_args(Precision):
         raise _Wrong(f"precision is {precision!r}: it must be one of {', '.join(map(repr, get_args(Precision)))}")

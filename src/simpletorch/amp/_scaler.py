@@ -70,6 +70,16 @@ class GradScaler(torch.amp.GradScaler):
     Raises:
         TorchError: (of torch's own class too) `step`, `unscale_` or `update` in the wrong order, or Float16 parameters.
 
+    Examples:
+        >>> import torch
+        >>> from simpletorch import amp, nn, optim
+        >>> model = nn.Linear(3, 2)
+        >>> optimizer, scaler = optim.SGD(model.parameters(), lr=0.1), amp.GradScaler()
+        >>> loss = model(torch.zeros(7, 3)).square().mean()
+        >>> scaler.scale(loss).backward()
+        >>> _ = scaler.step(optimizer)
+        >>> scaler.update()
+
     Source: https://docs.pytorch.org/docs/stable/amp.html#torch.amp.GradScaler
     """
 

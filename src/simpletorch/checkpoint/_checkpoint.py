@@ -29,7 +29,15 @@ from simpletorch.reproducibility._random import check_rng_state
 
 @dataclass(frozen=True)
 class Saved:
-    """The contents of a checkpoint file."""
+    """The contents of a checkpoint file.
+
+    Examples:
+        >>> from simpletorch import checkpoint, nn
+        >>> _ = checkpoint.save("run.safetensors", model=nn.Linear(3, 2), epoch=3)
+        >>> saved = checkpoint.read("run.safetensors")
+        >>> saved.parts["epoch"], sorted(saved.parts)
+        (3, ['epoch', 'model', 'rng'])
+    """
 
     path: Path
     """The file or folder that was read."""
@@ -89,8 +97,17 @@ def save_async(path: StrPath, /, *, rng: bool = True, **parts: Stateful | Data) 
     Args:
         path, rng, parts: as for `save`.
 
+    Returns:
+        A future of the path; ``result()`` waits until the file is whole.
+
     Raises:
         CheckpointError: a part is neither stateful nor plain data.
+
+    Examples:
+        >>> from simpletorch import checkpoint, nn
+        >>> future = checkpoint.save_async("run.safetensors", model=nn.Linear(3, 2))
+        >>> future.result()
+        PosixPath('run.safetensors')
     """
     return _in_background(Path(path), _packed(parts, rng=rng, copy=True))
 
@@ -168,8 +185,17 @@ def read(path: StrPath, /) -> Saved:
     Args:
         path: the checkpoint, a file or a folder.
 
+    Returns:
+        The parts by their names, with versions and the time of writing.
+
     Raises:
         CheckpointError: there is no such file, or it is no checkpoint, damaged, or of a newer version of the format.
+
+    Examples:
+        >>> from simpletorch import checkpoint, nn
+        >>> _ = checkpoint.save("run.safetensors", model=nn.Linear(3, 2), epoch=3)
+        >>> checkpoint.read("run.safetensors").parts["model"]["weight"].shape
+        torch.Size([2, 3])
     """
 
     def work() -> Saved:

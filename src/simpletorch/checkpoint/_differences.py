@@ -18,6 +18,14 @@ class Report:
     """The outcome of loading weights, by tensor; as text, one line for each that was not loaded.
 
     Shapes and dtypes are written like ``float32[10, 128]``.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import checkpoint, nn
+        >>> torch.save(nn.Linear(3, 2).state_dict(), "weights.pt")
+        >>> report = checkpoint.load_weights("weights.pt", nn.Linear(3, 2))
+        >>> print(report)
+        2 of 2 tensors loaded
     """
 
     loaded: tuple[str, ...]

@@ -41,6 +41,15 @@ def checkpoints_in(folder: StrPath, /) -> list[Path]:
 
     Args:
         folder: the folder of a run, which holds entries such as ``step-000000100.safetensors``.
+
+    Returns:
+        Paths, oldest step first.
+
+    Examples:
+        >>> from simpletorch import checkpoint, nn
+        >>> _ = checkpoint.save("runs/step-000000100.safetensors", model=nn.Linear(3, 2))
+        >>> checkpoint.checkpoints_in("runs")
+        [PosixPath('runs/step-000000100.safetensors')]
     """
     found = [
         (int(match[1]), path)
@@ -68,6 +77,15 @@ def latest(folder: StrPath, /) -> Path | None:
 
     Args:
         folder: the folder of a run.
+
+    Returns:
+        A path, or None.
+
+    Examples:
+        >>> from simpletorch import checkpoint, nn
+        >>> _ = checkpoint.save("runs/step-000000100.safetensors", model=nn.Linear(3, 2))
+        >>> checkpoint.latest("runs")
+        PosixPath('runs/step-000000100.safetensors')
     """
     for path in reversed(checkpoints_in(folder)):
         try:

@@ -209,12 +209,20 @@ def _compare(path: Path, file: BinaryIO, metadata: Mapping[str, str], digest: An
         raise CheckpointError(f"{path} is damaged: its checksum is not that of its contents")
 
 
+def is_of_torch(head: bytes) -> bool:
+    """Whether a file's first eight bytes are those of ``torch.save``: a zip archive or, in its older layout, a pickle.
+
+    A safetensors file begins with the length of its header, which may have the same two bytes in front: 640 is
+    ``80 02`` and six zeros. The other two have no zeros there.
+    """
+    return head[4:] != bytes(4) and (head[:4] == b"PK\x03\x04" or head[:2] in (b"\x80\x02", b"\x80\x04"))
+
+
 def _no_header(head: bytes, length: int, size: int) -> str:
     """Why this can't be the beginning of a checkpoint; "" when it can."""
     if size == 0:
         return "is empty"
-    # the zip archive that torch.save writes, or the pickle (protocol 2) of its older layout
-    if head[:4] == b"PK\x03\x04" or head[:2] in (b"\x80\x02", b"\x80\x04"):
+    if is_of_torch(head):
         return (
             "is a file of torch.save, not a checkpoint of simpletorch: read it with "
             "simpletorch.checkpoint.from_torch, which runs no code from it"

@@ -21,6 +21,16 @@ def unwrapped(model: torch.nn.Module) -> torch.nn.Module:
 
     Args:
         model: a module, wrapped or not.
+
+    Returns:
+        The inner model, or ``model`` itself.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import checkpoint, nn
+        >>> model = nn.Linear(3, 2)
+        >>> checkpoint.unwrapped(torch.compile(model)) is model
+        True
     """
     # by name, so that torch._dynamo, which is slow to import, isn't imported to compare with
     while (inner := _WRAPPERS.get(f"{type(model).__module__}.{type(model).__qualname__}")) is not None:

@@ -18,7 +18,13 @@ from simpletorch.reproducibility import rng_state, set_rng_state
 
 @runtime_checkable
 class Stateful(Protocol):
-    """Anything with these two methods: modules, optimizers, schedulers, scalers, our loaders and metrics, your own."""
+    """Anything with these two methods: modules, optimizers, schedulers, scalers, our loaders and metrics, your own.
+
+    Examples:
+        >>> from simpletorch import checkpoint, nn
+        >>> isinstance(nn.Linear(3, 2), checkpoint.Stateful)
+        True
+    """
 
     def state_dict(self) -> Any:
         """Everything needed to go on later, as plain data and tensors."""

@@ -80,6 +80,13 @@ def from_torch(path: StrPath, target: StrPath, /) -> Saved:
 
     Raises:
         CheckpointError: as for `read_torch`, or ``target`` can't be written.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import checkpoint, nn
+        >>> torch.save(nn.Linear(3, 2).state_dict(), "old.pt")
+        >>> checkpoint.from_torch("old.pt", "new.safetensors").path
+        PosixPath('new.safetensors')
     """
     content = read_torch(path)
     if not isinstance(content, Mapping) or not content or not all(isinstance(name, str) for name in content):
@@ -107,6 +114,14 @@ def to_torch(path: StrPath, target: StrPath, /) -> Path:
 
     Raises:
         CheckpointError: ``path`` can't be read, or ``target`` can't be written.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import checkpoint, nn
+        >>> _ = checkpoint.save("run.safetensors", model=nn.Linear(3, 2))
+        >>> path = checkpoint.to_torch("run.safetensors", "run.pt")
+        >>> torch.load(path, weights_only=True)["model"]["bias"].shape
+        torch.Size([2])
     """
     target = Path(target)
     parts = _for_torch(read(path).parts)

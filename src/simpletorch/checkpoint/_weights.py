@@ -12,6 +12,7 @@ from safetensors import SafetensorError, safe_open
 from simpletorch._atomic import StrPath, opened
 from simpletorch.checkpoint._checkpoint import read
 from simpletorch.checkpoint._differences import Report, compare
+from simpletorch.checkpoint._format import is_of_torch
 from simpletorch.checkpoint._names import unwrapped
 from simpletorch.checkpoint._sharded import is_folder
 from simpletorch.checkpoint._torch_files import read_torch
@@ -45,6 +46,14 @@ def load_weights(
     Raises:
         TypeError: ``model`` isn't a module.
         CheckpointError: the file can't be read, it differs from the model, or not one tensor fits.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import checkpoint, nn
+        >>> torch.save(nn.Linear(3, 2).state_dict(), "weights.pt")
+        >>> report = checkpoint.load_weights("weights.pt", nn.Linear(3, 2))
+        >>> report.loaded
+        ('weight', 'bias')
     """
     if not isinstance(model, torch.nn.Module):
         raise TypeError(f"load_weights(path, model) got a {type(model).__name__} for the model: it must be a Module")
@@ -97,6 +106,6 @@ def _kind_of(path: Path) -> str:
         start = file.read(8)
         # a checkpoint's metadata are first in its header, so the beginning is enough
         header = file.read(min(int.from_bytes(start, "little"), 1 << 16))
-    if start[:2] in (b"PK", b"\x80\x02", b"\x80\x04"):
+    if is_of_torch(start):
         return "torch"
     return "checkpoint" if b'"simpletorch"' in header else "safetensors"

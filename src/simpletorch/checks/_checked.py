@@ -44,8 +44,26 @@ def checked(function: F) -> F:
         function: a function, a method (also a class or static method or a property), a coroutine function, a generator
             or a class.
 
+    Returns:
+        The function or class, with checks around it.
+
     Raises:
         TypeError: ``function`` is something else.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import Float32, Tensor, checked
+        >>> from simpletorch.dims import B, N
+        >>> @checked
+        ... def mean(x: Tensor[Float32, B, N]) -> Tensor[Float32, B]:
+        ...     return x.mean(1)
+        >>> mean(torch.zeros(3, 5)).shape
+        torch.Size([3])
+        >>> try:
+        ...     mean(torch.zeros(3))
+        ... except TypeError as error:
+        ...     print(type(error).__name__)
+        ShapeMismatch
     """
     if config.check == "off" or getattr(function, "__no_type_check__", False):
         return function

@@ -24,5 +24,17 @@ def pure(function: F) -> F:
 
     Args:
         function: the function or method that makes the promise.
+
+    Returns:
+        The function, with the promise attached.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import pure
+        >>> @pure
+        ... def double(x: torch.Tensor) -> torch.Tensor:
+        ...     return 2 * x
+        >>> double(torch.ones(3))
+        tensor([2., 2., 2.])
     """
     return function

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from difflib import get_close_matches
 
 from simpletorch._distribution import page_of
 from simpletorch.cli._output import could_not
@@ -22,7 +23,10 @@ def explain(code: str | None = None) -> int:
     name = name if name in CODES else f"tensor-{name}"
     page = page_of(name)
     if name not in CODES or page is None:
-        return could_not("explain", f"there is no code {code}; simpletorch explain lists them", "text")
+        ends = [each.removeprefix("tensor-") for each in CODES]
+        close = get_close_matches(code.strip("[]").removeprefix("tensor-"), ends, 1, cutoff=0.8)
+        instead = f"did you mean tensor-{close[0]}?" if close else "simpletorch explain lists them"
+        return could_not("explain", f"there is no code {code}; {instead}", "text")
     text = page.read_text(encoding="utf-8")
     if sys.stdout.isatty():
         from rich.console import Console

@@ -34,6 +34,16 @@ def graph(function: Callable[P, T], *, warmup: int = 3, clone: bool = True, limi
         clone: whether results are copied out of the graph's own memory; without, the next call overwrites them.
         limit: how many kinds are recorded; those beyond it are run as they are.
 
+    Returns:
+        A function with the same arguments and results.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import cuda
+        >>> double = cuda.graph(lambda x: 2 * x)
+        >>> double(torch.ones(3))
+        tensor([2., 2., 2.])
+
     Source: https://docs.pytorch.org/docs/stable/notes/cuda.html#cuda-graphs
     """
     if warmup < 1:
@@ -56,6 +66,13 @@ class Graphed(Generic[P, T]):
 
     Args:
         function, warmup, clone, limit: as for `graph`.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import cuda
+        >>> double = cuda.graph(lambda x: 2 * x)
+        >>> isinstance(double, cuda.Graphed)
+        True
     """
 
     def __init__(self, function: Callable[P, T], warmup: int, clone: bool, limit: int) -> None:

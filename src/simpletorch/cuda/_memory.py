@@ -29,6 +29,15 @@ def memory_allocated(device: DeviceLike = None) -> int:
 
     Args:
         device: a device or its name; None is the accelerator that torch finds, else the CPU.
+
+    Returns:
+        A number of bytes.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import cuda
+        >>> cuda.memory_allocated("cpu") >= 0
+        True
     """
     where = device_of(device)
     return sum(map(_bytes, tensors_on(where))) if where.type == "cpu" else torch.accelerator.memory_allocated(where)
@@ -40,6 +49,12 @@ def memory_stats(device: DeviceLike = None) -> dict[str, Any]:
     Args:
         device: a device or its name; None is the accelerator that torch finds, else the CPU.
 
+    Examples:
+        >>> import torch
+        >>> from simpletorch import cuda
+        >>> cuda.memory_stats("cpu")
+        {}
+
     Source: https://docs.pytorch.org/docs/stable/generated/torch.cuda.memory.memory_stats.html
     """
     where = device_of(device)
@@ -47,7 +62,13 @@ def memory_stats(device: DeviceLike = None) -> dict[str, Any]:
 
 
 def empty_cache() -> None:
-    """Returns the allocator's reserve to the device; does nothing without an accelerator."""
+    """Returns the allocator's reserve to the device; does nothing without an accelerator.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import cuda
+        >>> cuda.empty_cache()
+    """
     if torch.accelerator.is_available():
         torch.accelerator.empty_cache()
 
@@ -62,6 +83,14 @@ class Holding:
         name: its name in the model or program.
         type_text: its dtype and shape, such as ``"Float32[784, 128]"``.
         bytes: its size in bytes.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import cuda
+        >>> layer = torch.nn.Linear(1000, 1000)
+        >>> largest = max(cuda.memory("cpu").holdings, key=lambda holding: holding.bytes)
+        >>> largest.bytes >= 4_000_000
+        True
     """
 
     purpose: str  # "parameters", "gradients", "optimizer", "buffers", "other tensors", "not reachable"
@@ -82,6 +111,13 @@ class Memory:
         free: bytes that are still free on the device.
         total: bytes that the device has in all.
         holdings: the tensors found, the largest first.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import cuda
+        >>> memory = cuda.memory("cpu")
+        >>> memory.device
+        device(type='cpu')
     """
 
     device: torch.device
@@ -163,6 +199,16 @@ def memory(device: DeviceLike = None) -> Memory:
 
     Args:
         device: by default the accelerator that torch finds, else the CPU, whose allocator counts nothing.
+
+    Returns:
+        The tensors by their purpose, and the allocator's counts.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import cuda
+        >>> layer = torch.nn.Linear(3, 2)
+        >>> cuda.memory("cpu").allocated > 0
+        True
     """
     where = device_of(device)
     alive = tensors_on(where)

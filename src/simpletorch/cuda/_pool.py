@@ -59,6 +59,15 @@ class TensorPool:
         debug: mistakes are found. A buffer given back twice, or written to after it was given back, is an error that
             names the line that gave it back; a floating buffer is NaN when it is handed out. Under ``with pool:`` every
             use of a tensor that was given back (and of views of it) is an error at its own line.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import cuda
+        >>> pool = cuda.TensorPool("cpu")
+        >>> buffer = pool.get(7, 3)
+        >>> pool.give(buffer)
+        >>> pool.get(7, 3).shape
+        torch.Size([7, 3])
     """
 
     def __init__(self, device: DeviceLike = None, *, limit: int | None = None, debug: bool = False) -> None:

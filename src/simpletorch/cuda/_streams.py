@@ -63,6 +63,14 @@ class Event:
         enable_timing: whether `elapsed_time` and `elapsed` can be asked; recording is cheaper without.
         blocking: whether `synchronize` lets the processor sleep instead of asking again and again.
 
+    Examples:
+        >>> import torch
+        >>> from simpletorch import cuda
+        >>> event = cuda.Event("cpu").record()
+        >>> event.synchronize()
+        >>> event.query()
+        True
+
     Source: https://docs.pytorch.org/docs/stable/generated/torch.Event.html
     """
 
@@ -156,6 +164,16 @@ class Stream:
     Args:
         device: by default the accelerator that torch finds, else the CPU.
         priority: lower numbers go first where the device has to choose.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import cuda
+        >>> stream = cuda.Stream("cpu")
+        >>> with stream:
+        ...     total = torch.ones(3).sum()
+        >>> stream.synchronize()
+        >>> total
+        tensor(3.)
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.Stream.html
     """
@@ -266,6 +284,13 @@ class Pending(Generic[T]):
     Args:
         value: the result, which may not be computed yet.
         stream: the stream that computes it.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import cuda
+        >>> pending = cuda.Stream("cpu").run(torch.ones(3).sum)
+        >>> pending.wait()
+        tensor(3.)
     """
 
     def __init__(self, value: T, stream: Stream) -> None:
@@ -305,6 +330,11 @@ def current_stream(device: DeviceLike = None) -> Stream:
 
     Args:
         device: a device or its name; None is the accelerator that torch finds, else the CPU.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import cuda
+        >>> stream = cuda.current_stream("cpu")
     """
     where = device_of(device)
     if where.type == "cpu":
@@ -317,6 +347,11 @@ def synchronize(device: DeviceLike = None) -> None:
 
     Args:
         device: a device or its name; None is the accelerator that torch finds, else the CPU.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import cuda
+        >>> cuda.synchronize("cpu")
     """
     where = device_of(device)
     if where.type != "cpu":

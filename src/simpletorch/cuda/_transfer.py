@@ -28,6 +28,12 @@ def pinned(item: T) -> T:
 
     Args:
         item: a tensor, or a tuple, list, mapping or dataclass of tensors.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import cuda
+        >>> cuda.pinned(torch.zeros(3)).is_pinned() == torch.cuda.is_available()
+        True
     """
     if not torch.accelerator.is_available():
         return item
@@ -54,6 +60,13 @@ def prefetch(
 
     Raises:
         ValueError: ``ahead`` is not 1 or more.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import cuda
+        >>> for images in cuda.prefetch([torch.zeros(7, 3)], "cpu"):
+        ...     print(images.device)
+        cpu
     """
     if ahead < 1:
         raise _Wrong(f"ahead is {ahead!r}: it is a number of batches, 1 or more")
@@ -108,6 +121,13 @@ def channels_last(item: T) -> T:
 
     Args:
         item: a module, a tensor, or a tuple, list, mapping or dataclass of tensors.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import cuda
+        >>> images = cuda.channels_last(torch.zeros(2, 3, 8, 8))
+        >>> images.is_contiguous(memory_format=torch.channels_last)
+        True
 
     Source: https://docs.pytorch.org/tutorials/intermediate/memory_format_tutorial.html
     """

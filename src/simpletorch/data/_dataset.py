@@ -105,6 +105,13 @@ class Subset(torch.utils.data.Subset[T_co], Dataset[T_co]):
     Raises:
         DataError: an index lies outside the dataset.
 
+    Examples:
+        >>> import torch
+        >>> from simpletorch import data
+        >>> dataset = data.TensorDataset(torch.arange(6.0), torch.arange(6))
+        >>> data.Subset(dataset, [5, 0])[0]
+        (tensor(5.), tensor(5))
+
     Source: https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.Subset
     """
 
@@ -128,6 +135,11 @@ class ConcatDataset(torch.utils.data.ConcatDataset[T_co], Dataset[T_co]):
 
     Raises:
         DataError: no dataset, or one without a length (`torch.utils.data.ChainDataset` is for streams).
+
+    Examples:
+        >>> from simpletorch import data
+        >>> len(data.ConcatDataset([data.Digits(), data.Digits(train=False)]))
+        1797
 
     Source: https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.ConcatDataset
     """
@@ -163,6 +175,14 @@ class MappedDataset(Dataset[R_co]):
     Args:
         dataset: ours or torch's.
         function: with `DataLoader` workers that are not forked it must be picklable: no lambda.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import data
+        >>> dataset = data.TensorDataset(torch.arange(6.0), torch.arange(6))
+        >>> doubled = data.MappedDataset(dataset, lambda sample: (2 * sample[0], sample[1]))
+        >>> doubled[3]
+        (tensor(6.), tensor(3))
     """
 
     def __init__(self, dataset: torch.utils.data.Dataset[T], function: Callable[[T], R_co]) -> None:
@@ -187,6 +207,13 @@ class ZippedDataset(Dataset[tuple[*Ts]], Generic[*Ts]):
 
     Raises:
         DataError: no dataset, or datasets of different lengths.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import data
+        >>> pairs = data.ZippedDataset(["a", "b"], [1, 2])
+        >>> pairs[1]
+        ('b', 2)
     """
 
     @overload
@@ -235,6 +262,12 @@ class CachedDataset(Dataset[T_co]):
 
     Args:
         dataset: a dataset with indices; samples are read from it when they are first asked for.
+
+    Examples:
+        >>> from simpletorch import data
+        >>> cached = data.CachedDataset(data.MappedDataset(data.Digits(), lambda sample: sample))
+        >>> len(cached)
+        1437
     """
 
     def __init__(self, dataset: torch.utils.data.Dataset[T_co]) -> None:

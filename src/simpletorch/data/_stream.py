@@ -23,6 +23,15 @@ class IterableDataset(torch.utils.data.IterableDataset[T_co]):
     and ``load_state_dict(state)`` is spared that. Its state is the position after the last sample, where the next
     ``__iter__`` continues.
 
+    Examples:
+        >>> import torch
+        >>> from simpletorch import data
+        >>> class Squares(data.IterableDataset[torch.Tensor]):
+        ...     def __iter__(self):
+        ...         return (torch.tensor(n * n) for n in range(5))
+        >>> list(data.DataLoader(Squares(), batch_size=3))
+        [tensor([0, 1, 4]), tensor([ 9, 16])]
+
     Source: https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.IterableDataset
     """
 
@@ -56,7 +65,14 @@ class IterableDataset(torch.utils.data.IterableDataset[T_co]):
 
 @runtime_checkable
 class Stateful(Protocol):
-    """Objects that can save and restore their position; torch's checkpoints know the same protocol."""
+    """Objects that can save and restore their position; torch's checkpoints know the same protocol.
+
+    Examples:
+        >>> from simpletorch import data
+        >>> loader = data.DataLoader(data.Digits(), batch_size=100, shuffle=True)
+        >>> isinstance(loader, data.Stateful)
+        True
+    """
 
     def state_dict(self) -> dict[str, Any]:
         """The current position."""

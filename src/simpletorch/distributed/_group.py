@@ -50,10 +50,20 @@ def init(
             error at once (``TORCH_DISTRIBUTED_DEBUG=DETAIL``); costs a second collective each time. Those of
             `simpletorch.distributed` are always compared on the CPU.
 
+    Returns:
+        The device of this process.
+
     Raises:
         ValueError: a process has no GPU of its own, or ``timeout`` is not positive; it is a `TorchError` too.
         BackendError: the processes don't find each other, the port is in use, or Python, torch or simpletorch is
             another version on one of them.
+
+    Examples:
+        >>> from simpletorch import distributed
+        >>> distributed.init()
+        device(type='cpu')
+        >>> distributed.rank(), distributed.world_size()
+        (0, 1)
 
     Source: https://docs.pytorch.org/docs/stable/elastic/run.html#environment-variables
     """
@@ -73,7 +83,16 @@ def init(
 
 
 def rank() -> int:
-    """The number of this process among all, from 0; 0 if it is alone."""
+    """The number of this process among all, from 0; 0 if it is alone.
+
+    Returns:
+        A number from 0 to ``world_size() - 1``.
+
+    Examples:
+        >>> from simpletorch import distributed
+        >>> distributed.rank()
+        0
+    """
     return dist.get_rank() if has_group() else int(os.environ.get("RANK", 0))
 
 
@@ -83,17 +102,40 @@ def local_rank() -> int:
 
 
 def world_size() -> int:
-    """How many processes there are, on all machines; 1 if this one is alone."""
+    """How many processes there are, on all machines; 1 if this one is alone.
+
+    Returns:
+        1 without a group.
+
+    Examples:
+        >>> from simpletorch import distributed
+        >>> distributed.world_size()
+        1
+    """
     return dist.get_world_size() if has_group() else int(os.environ.get("WORLD_SIZE", 1))
 
 
 def is_main() -> bool:
-    """Whether this is the process that prints, logs and writes files: rank 0."""
+    """Whether this is the process that prints, logs and writes files: rank 0.
+
+    Returns:
+        True in the process of rank 0, and without a group.
+
+    Examples:
+        >>> from simpletorch import distributed
+        >>> distributed.is_main()
+        True
+    """
     return rank() == 0
 
 
 def barrier() -> None:
-    """Wait until every process has come here; alone, nothing. A collective."""
+    """Wait until every process has come here; alone, nothing. A collective.
+
+    Examples:
+        >>> from simpletorch import distributed
+        >>> distributed.barrier()
+    """
     if has_group():
         with during("barrier"):
             dist.barrier()

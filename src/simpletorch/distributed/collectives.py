@@ -37,6 +37,12 @@ def all_reduce(x: torch.Tensor, op: _Op = dist.ReduceOp.SUM) -> torch.Tensor:
 
     Raises:
         BackendError: a process didn't take part, or ran another collective.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import distributed
+        >>> distributed.all_reduce(torch.ones(3))
+        tensor([1., 1., 1.])
     """
     result = _own(x)
     if has_group():

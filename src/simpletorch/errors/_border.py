@@ -23,6 +23,18 @@ def explained(error: BaseException, frame: FrameType | None = None) -> TorchErro
     Args:
         error: the exception, as caught.
         frame: the frame that caught it; the caller's by default.
+
+    Returns:
+        The error with its explanation, or None.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import errors
+        >>> try:
+        ...     torch.zeros(2, 3) @ torch.zeros(5, 7)
+        ... except RuntimeError as error:
+        ...     print(errors.explained(error).reason)
+        the inner dims differ: input has 3, other has 5
     """
     if not is_from_torch(error):
         return None
@@ -49,6 +61,16 @@ def explain() -> Iterator[None]:
 
     Raises:
         TorchError: with torch's exception as its ``__cause__``; other exceptions pass through unchanged.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import errors
+        >>> try:
+        ...     with errors.explain():
+        ...         torch.zeros(2, 3) @ torch.zeros(5, 7)
+        ... except errors.ShapeMismatch as error:
+        ...     print(error.reason)
+        the inner dims differ: input has 3, other has 5
     """
     try:
         yield

@@ -24,6 +24,14 @@ class Operand:
         text: the description of a value that is no tensor.
         should_be: the annotation that it fails; None if it fails none.
         role: the parameter that it was given for, such as ``"input"``.
+
+    Examples:
+        >>> from simpletorch import errors
+        >>> weight = errors.Operand("weight", "Float32", (5, 7))
+        >>> error = errors.ShapeMismatch(3, 5, operation="matmul", operands=[weight])
+        >>> print(error)
+        matmul: expected shape 3, but got 5
+          weight  Float32[5, 7]
     """
 
     name: str
@@ -57,6 +65,11 @@ class Location:
         column: the first column of ``expression``.
         end_column: the column behind ``expression``.
         expression: the part of the statement that failed.
+
+    Examples:
+        >>> from simpletorch import errors
+        >>> errors.Location("net.py", 12, code="y = x @ w").line
+        12
     """
 
     file: str

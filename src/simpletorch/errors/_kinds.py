@@ -46,6 +46,16 @@ class TorchError(RuntimeError, metaclass=_Kind):
         reason: one sentence, without the operation's name.
         context: operation, operands, location, module path, expected, got, hint, details (more lines, for lists such as
             the keys of a checkpoint that don't fit); all optional.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import errors
+        >>> try:
+        ...     with errors.explain():
+        ...         torch.zeros(2, 3) @ torch.zeros(5, 7)
+        ... except errors.TorchError as error:
+        ...     print(type(error).__name__, isinstance(error, RuntimeError))
+        ShapeMismatch True
     """
 
     reason: str
@@ -156,6 +166,12 @@ def as_also(kind: type[Error], also: type[Exception]) -> type[Error]:
     Args:
         kind: the class of the error.
         also: the other class that ``except`` shall catch it by.
+
+    Examples:
+        >>> from simpletorch import errors
+        >>> Wrong = errors.as_also(errors.TorchError, ValueError)
+        >>> issubclass(Wrong, ValueError)
+        True
     """
     if issubclass(kind, also):
         return kind
@@ -186,6 +202,16 @@ class Mismatch(TorchError):
         got: what was given.
         reason: one sentence; None makes it from ``expected`` and ``got``.
         context: as for `TorchError`.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import errors
+        >>> try:
+        ...     with errors.explain():
+        ...         torch.zeros(2, 3) + torch.zeros(5)
+        ... except errors.Mismatch as error:
+        ...     print(error.reason)
+        input (2, 3) and other (5,) can't be broadcast: 3 and 5 differ and neither is 1 ...
     """
 
     _what: ClassVar[str] = ""
@@ -199,25 +225,69 @@ class Mismatch(TorchError):
 
 
 class ShapeMismatch(Mismatch):
-    """Shapes that don't fit: ``expected`` and ``got`` are the shapes, sizes or indices that differ."""
+    """Shapes that don't fit: ``expected`` and ``got`` are the shapes, sizes or indices that differ.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import errors
+        >>> try:
+        ...     with errors.explain():
+        ...         torch.zeros(2, 3) @ torch.zeros(5, 7)
+        ... except errors.ShapeMismatch as error:
+        ...     print(error.reason)
+        the inner dims differ: input has 3, other has 5
+    """
 
     _what = "shape "
 
 
 class DTypeMismatch(Mismatch):
-    """Dtypes that don't fit."""
+    """Dtypes that don't fit.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import errors
+        >>> try:
+        ...     with errors.explain():
+        ...         torch.zeros(2, 3) @ torch.zeros(3, 5).double()
+        ... except errors.DTypeMismatch as error:
+        ...     print(error.reason)
+        input is Float32, but other is Float64; both must have one dtype
+    """
 
     _what = "dtype "
 
 
 class DeviceMismatch(Mismatch):
-    """Tensors on different devices."""
+    """Tensors on different devices.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import Float32, Tensor, checked, errors
+        >>> from simpletorch import CUDATensor
+        >>> @checked
+        ... def norm(x: CUDATensor[Float32, "n"]) -> None: ...
+        >>> try:
+        ...     norm(torch.zeros(3))
+        ... except errors.DeviceMismatch as error:
+        ...     print(error.expected, error.got)
+        cuda cpu
+    """
 
     _what = "device "
 
 
 class TypeMismatch(Mismatch):
-    """A value where a tensor is due, or of another type than annotated."""
+    """A value where a tensor is due, or of another type than annotated.
+
+    Examples:
+        >>> from simpletorch import errors, nn
+        >>> try:
+        ...     nn.MLP("784", 128, 10)
+        ... except errors.TypeMismatch as error:
+        ...     print(error.reason)
+        in_features is the str '784', not an int
+    """
 
 
 class OutOfMemory(TorchError):
@@ -231,6 +301,11 @@ class OutOfMemory(TorchError):
         total: bytes that the device has.
         reason: one sentence; None makes it from the numbers.
         context: as for `TorchError`.
+
+    Examples:
+        >>> from simpletorch import errors
+        >>> str(errors.OutOfMemory(requested=2 << 30, available=1 << 30, total=8 << 30))
+        '2.00 GiB requested, 1.00 GiB of 8.00 GiB available'
     """
 
     requested: int | None
@@ -259,6 +334,11 @@ class CUDAError(TorchError):
         code: the driver's name or number of the error; None if it isn't known.
         reason: one sentence, without the operation's name.
         context: as for `TorchError`.
+
+    Examples:
+        >>> from simpletorch import errors
+        >>> str(errors.CUDAError("cudaErrorAssert", "an index is out of range"))
+        'an index is out of range'
     """
 
     code: str | int | None
@@ -269,11 +349,29 @@ class CUDAError(TorchError):
 
 
 class NotFinite(TorchError):
-    """A module, an operation or a gradient that is NaN or infinite (`detect_nan`)."""
+    """A module, an operation or a gradient that is NaN or infinite (`detect_nan`).
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import errors, nn
+        >>> model = nn.Sequential(nn.Linear(3, 2), nn.ReLU())
+        >>> try:
+        ...     with errors.detect_nan():
+        ...         model(torch.full((7, 3), torch.nan))
+        ... except errors.NotFinite as error:
+        ...     print(error.module_path)
+        model.0
+    """
 
 
 class BackendError(TorchError):
-    """Something below torch failed: a compiler, a communication library, a codec."""
+    """Something below torch failed: a compiler, a communication library, a codec.
+
+    Examples:
+        >>> from simpletorch import errors
+        >>> issubclass(errors.BackendError, errors.TorchError)
+        True
+    """
 
 
 class CheckpointError(TorchError):
@@ -288,6 +386,14 @@ class CheckpointError(TorchError):
         unexpected: keys of the checkpoint that the model lacks.
         mismatched: for each tensor whose shape differs its key, its shape in the checkpoint, its shape in the model.
         context: as for `TorchError`.
+
+    Examples:
+        >>> from simpletorch import checkpoint, errors
+        >>> try:
+        ...     checkpoint.read("missing.safetensors")
+        ... except errors.CheckpointError as error:
+        ...     print(error)
+        can't read missing.safetensors: No such file or directory
     """
 
     missing: tuple[str, ...]
@@ -308,7 +414,16 @@ class CheckpointError(TorchError):
 
 
 class DataError(TorchError):
-    """Data that can't be loaded, batched or split."""
+    """Data that can't be loaded, batched or split.
+
+    Examples:
+        >>> from simpletorch import data, errors
+        >>> try:
+        ...     data.read_idx("missing.idx")
+        ... except errors.DataError as error:
+        ...     print(error)
+        can't read missing.idx: No such file or directory
+    """
 
 
 _KINDS: Final[tuple[type[TorchError], ...]] = (

@@ -39,6 +39,17 @@ def detect_nan(*, operations: bool = False, gradients: bool = True) -> Iterator[
     Raises:
         NotFinite: with the module's path, the line that called it, how many values are NaN and how many infinite, and
             whether the module's input was finite.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import errors, nn
+        >>> model = nn.Sequential(nn.Linear(3, 2), nn.ReLU())
+        >>> try:
+        ...     with errors.detect_nan():
+        ...         model(torch.full((7, 3), torch.nan))
+        ... except errors.NotFinite as error:
+        ...     print(error.module_path)
+        model.0
     """
     with ExitStack() as stack:
         handle = hooks.register_module_forward_hook(_Outputs(gradients), always_call=False)

@@ -22,6 +22,12 @@ class Ok(Generic[R_co]):
 
     Attributes:
         value: the call's result.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import errors
+        >>> errors.attempt(torch.add, torch.ones(2), 1)
+        Ok(value=tensor([2., 2.]))
     """
 
     value: R_co
@@ -42,6 +48,13 @@ class Err:
 
     Attributes:
         error: the explained exception.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import errors
+        >>> result = errors.attempt(torch.matmul, torch.zeros(2, 3), torch.zeros(5, 7))
+        >>> isinstance(result, errors.Err), type(result.error).__name__
+        (True, 'ShapeMismatch')
     """
 
     error: TorchError
@@ -75,6 +88,19 @@ def attempt(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> Resu
         function: the function or module to call.
         args: its positional arguments.
         kwargs: its keyword arguments.
+
+    Returns:
+        `Ok` with the value, or `Err` with the `TorchError`.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import errors
+        >>> match errors.attempt(torch.matmul, torch.zeros(2, 3), torch.zeros(3, 5)):
+        ...     case errors.Ok(value):
+        ...         print(value.shape)
+        ...     case errors.Err(error):
+        ...         print(error)
+        torch.Size([2, 5])
     """
     try:
         return Ok(function(*args, **kwargs))

@@ -23,6 +23,15 @@ def render(error: Fields) -> str:
 
     Args:
         error: a `TorchError`.
+
+    Returns:
+        Several lines of text.
+
+    Examples:
+        >>> from simpletorch import errors
+        >>> print(errors.render(errors.DataError("the file is empty", hint="write something into it")))
+        the file is empty
+          hint: write something into it
     """
     lines = [headline(error), *_operand_lines(error.operands)]
     lines += [f"  {detail}" for detail in error.details]

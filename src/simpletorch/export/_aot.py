@@ -39,6 +39,9 @@ def aot(
         path: the package to write, such as ``"net.pt2"``.
         inputs, dynamic, tolerance: as for `program`.
 
+    Returns:
+        The package, to be called as the model is, with a report of the comparison.
+
     Raises:
         TypeMismatch: (a `TypeError` too) an input isn't described.
         BackendError: the model can't be exported or compiled, or the package gives something else.

@@ -58,6 +58,21 @@ class Exported(Generic[P, R]):
         run: takes the input tensors in order and returns the output tensors in order.
         report: how the model was compared with the artefact; None for one that was loaded without it.
         path: the file; None if there is none.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import Float32, Tensor, export, nn
+        >>> from simpletorch.dims import B
+        >>> class Net(nn.Module):
+        ...     def __init__(self) -> None:
+        ...         super().__init__()
+        ...         self.fc = nn.Linear(8, 3)
+        ...
+        ...     def forward(self, x: Tensor[Float32, B, 8]) -> Tensor[Float32, B, 3]:
+        ...         return self.fc(x)
+        >>> exported = export.program(Net())
+        >>> exported(torch.zeros(5, 8)).shape, exported.kind
+        (torch.Size([5, 3]), 'program')
     """
 
     def __init__(

@@ -53,10 +53,28 @@ def program(
         tolerance: the greatest difference that is allowed, of the largest number of a result or of 1. None is 1e-5
             for float32, plus the model's own difference from float64, up to nine times that.
 
+    Returns:
+        The program, to be called as the model is, with a report of the comparison.
+
     Raises:
         TypeMismatch: (a `TypeError` too) an input isn't described.
         BackendError: the model can't be exported, with the line and the way out; or the program differs from it.
         CheckpointError: the file can't be written.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import Float32, Tensor, export, nn
+        >>> from simpletorch.dims import B
+        >>> class Net(nn.Module):
+        ...     def __init__(self) -> None:
+        ...         super().__init__()
+        ...         self.fc = nn.Linear(8, 3)
+        ...
+        ...     def forward(self, x: Tensor[Float32, B, 8]) -> Tensor[Float32, B, 3]:
+        ...         return self.fc(x)
+        >>> exported = export.program(Net(), "net.pt2")
+        >>> exported(torch.zeros(5, 8)).shape
+        torch.Size([5, 3])
 
     Source: https://docs.pytorch.org/docs/stable/export.html
     """

@@ -44,11 +44,29 @@ def load(path: StrPath, *, like: Any = None, trust: bool = False) -> Exported[..
             ``torch.device("meta")`` does.
         trust: read a file without a manifest, whatever its origin.
 
+    Returns:
+        The model, to be called with tensors as the original.
+
     Raises:
         CheckpointError: the file or its manifest is damaged, they don't belong together, there is no manifest, or the
             file takes something else than ``like``.
         BackendError: its runtime isn't installed, or it has unknown operators.
         TypeMismatch: (a `TypeError` too) ``like`` isn't a module.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import Float32, Tensor, export, nn
+        >>> from simpletorch.dims import B
+        >>> class Net(nn.Module):
+        ...     def __init__(self) -> None:
+        ...         super().__init__()
+        ...         self.fc = nn.Linear(8, 3)
+        ...
+        ...     def forward(self, x: Tensor[Float32, B, 8]) -> Tensor[Float32, B, 3]:
+        ...         return self.fc(x)
+        >>> _ = export.program(Net(), "net.pt2")
+        >>> export.load("net.pt2")(torch.zeros(7, 8)).shape
+        torch.Size([7, 3])
     """
     model = None if like is None else as_module(like)
     path = Path(path)

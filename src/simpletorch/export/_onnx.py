@@ -113,6 +113,9 @@ def onnx(  # type: ignore[misc]  # the second place is `path` or `args`; each ma
         do_constant_folding: torch's exporter takes no notice of it.
         others: ``export_params``, ``dynamo``, ``keep_initializers_as_inputs`` and ``training``, with torch's defaults.
 
+    Returns:
+        The file's model, to be called as the model is, with a report of the comparison.
+
     Raises:
         TypeMismatch: (a `TypeError` too) an input isn't described, or ``forward`` can't be called with ``args``.
         ValueError: a name of ``dynamic_axes`` or ``dynamic_shapes`` is no input, or a dim isn't there.

@@ -36,6 +36,21 @@ class Quantized(Generic[M]):
     Attributes:
         model: the copy with int8 weights.
         report: its comparison with the original.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import Float32, Tensor, export, nn
+        >>> from simpletorch.dims import B
+        >>> class Net(nn.Module):
+        ...     def __init__(self) -> None:
+        ...         super().__init__()
+        ...         self.fc = nn.Linear(8, 3)
+        ...
+        ...     def forward(self, x: Tensor[Float32, B, 8]) -> Tensor[Float32, B, 3]:
+        ...         return self.fc(x)
+        >>> small = export.quantize(Net())
+        >>> small.report.kind
+        'quantized'
     """
 
     model: M
@@ -64,9 +79,27 @@ def quantize(
         only: which linear layers, by module and path; all of them by default.
         inputs, dynamic: as for `program`.
 
+    Returns:
+        The copy and the report of its differences.
+
     Raises:
         BackendError: torchao isn't installed, the model has no linear layer, or the copy is too far from it.
         TypeMismatch: (a `TypeError` too) an input isn't described.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import Float32, Tensor, export, nn
+        >>> from simpletorch.dims import B
+        >>> class Net(nn.Module):
+        ...     def __init__(self) -> None:
+        ...         super().__init__()
+        ...         self.fc = nn.Linear(8, 3)
+        ...
+        ...     def forward(self, x: Tensor[Float32, B, 8]) -> Tensor[Float32, B, 3]:
+        ...         return self.fc(x)
+        >>> small = export.quantize(Net())
+        >>> small.model(torch.zeros(7, 8)).shape
+        torch.Size([7, 3])
 
     Source: https://docs.pytorch.org/ao/stable/quantization_overview.html
     """

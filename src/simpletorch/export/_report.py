@@ -24,6 +24,21 @@ class Comparison:
         sizes: the sizes of the open dims in this run.
         difference: the greatest absolute difference of an element.
         rounding: the model's own difference from float64, where ``difference`` is above the tolerance; else None.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import Float32, Tensor, export, nn
+        >>> from simpletorch.dims import B
+        >>> class Net(nn.Module):
+        ...     def __init__(self) -> None:
+        ...         super().__init__()
+        ...         self.fc = nn.Linear(8, 3)
+        ...
+        ...     def forward(self, x: Tensor[Float32, B, 8]) -> Tensor[Float32, B, 3]:
+        ...         return self.fc(x)
+        >>> comparison = export.program(Net()).report.comparisons[0]
+        >>> comparison.sizes, comparison.difference
+        ({'B': 1}, 0.0)
     """
 
     sizes: Mapping[str, int]
@@ -52,6 +67,21 @@ class Report:
         comparisons: the runs at several sizes.
         bytes: the size of the file, or of the parameters of a quantized model; None if there is no file.
         random: the lines that draw random numbers at each call.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import Float32, Tensor, export, nn
+        >>> from simpletorch.dims import B
+        >>> class Net(nn.Module):
+        ...     def __init__(self) -> None:
+        ...         super().__init__()
+        ...         self.fc = nn.Linear(8, 3)
+        ...
+        ...     def forward(self, x: Tensor[Float32, B, 8]) -> Tensor[Float32, B, 3]:
+        ...         return self.fc(x)
+        >>> report = export.program(Net()).report
+        >>> report.signature, len(report.comparisons)
+        ('(x: Float32[B, 8]) -> Float32[B, 3]', 4)
     """
 
     kind: str

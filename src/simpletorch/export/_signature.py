@@ -25,6 +25,12 @@ class TensorSpec:
         name: the name of the tensor in the artefact.
         dtype: its dtype.
         shape: its sizes.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import export
+        >>> str(export.TensorSpec("x", torch.float32, ("B", 8)))
+        'Float32[B, 8]'
     """
 
     name: str
@@ -116,6 +122,11 @@ class Symbol:
         most: the largest size allowed; None for no limit.
         step: allowed sizes are multiples of this above ``offset``.
         offset: the remainder of an allowed size, divided by ``step``.
+
+    Examples:
+        >>> from simpletorch import export
+        >>> export.Symbol("B", least=1, most=64)
+        Symbol(name='B', least=1, most=64, step=1, offset=0)
     """
 
     name: str
@@ -156,6 +167,21 @@ class Signature:
         inputs: pairs of a name and a tensor, a constant, or a group of these.
         output: the same for the result; None if it isn't known.
         symbols: the open sizes.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import Float32, Tensor, export, nn
+        >>> from simpletorch.dims import B
+        >>> class Net(nn.Module):
+        ...     def __init__(self) -> None:
+        ...         super().__init__()
+        ...         self.fc = nn.Linear(8, 3)
+        ...
+        ...     def forward(self, x: Tensor[Float32, B, 8]) -> Tensor[Float32, B, 3]:
+        ...         return self.fc(x)
+        >>> signature = export.program(Net()).signature
+        >>> [name for name, _ in signature.inputs], signature.symbols
+        (['x'], (Symbol(name='B', least=1, most=None, step=1, offset=0),))
     """
 
     inputs: tuple[tuple[str, Node], ...]

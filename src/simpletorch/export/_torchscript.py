@@ -42,10 +42,27 @@ def torchscript(
         inputs, dynamic, tolerance: as for `program`.
         how: ``"trace"`` records one run, ``"script"`` compiles the source.
 
+    Returns:
+        The archive, to be called as the model is, with a report of the comparison.
+
     Raises:
         TypeMismatch: (a `TypeError` too) an input isn't described.
         BackendError: the model can't be traced or compiled, or the archive gives something else.
         CheckpointError: the file can't be written.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import Float32, Tensor, export, nn
+        >>> from simpletorch.dims import B
+        >>> class Net(nn.Module):
+        ...     def __init__(self) -> None:
+        ...         super().__init__()
+        ...         self.fc = nn.Linear(8, 3)
+        ...
+        ...     def forward(self, x: Tensor[Float32, B, 8]) -> Tensor[Float32, B, 3]:
+        ...         return self.fc(x)
+        >>> export.torchscript(Net(), "net.pt")(torch.zeros(7, 8)).shape
+        torch.Size([7, 3])
 
     Source: https://docs.pytorch.org/docs/stable/jit.html
     """

@@ -65,6 +65,14 @@ class Finding:
     - ``is_certain``: the program surely gets there: no condition that isn't known leads to it, nor a loop that may run
       no round.
     - ``is_promise`` is what torch doesn't refuse: a result that isn't what its annotation says.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> from simpletorch.follow import follow
+        >>> _ = Path("net.py").write_text("import torch; torch.zeros(2, 3) @ torch.zeros(5, 7)")
+        >>> finding = follow("net.py").errors[0]
+        >>> finding.line, finding.code
+        (1, 'tensor-shape')
     """
 
     path: str

@@ -38,6 +38,12 @@ def from_arrow(column: Any, *, copy: bool = False) -> torch.Tensor:
         DTypeMismatch: (also TypeError) torch has no such dtype: strings, times, decimals, lists of several lengths.
         TypeMismatch: (also TypeError) it is no column.
 
+    Examples:
+        >>> import pyarrow
+        >>> from simpletorch import interop
+        >>> interop.from_arrow(pyarrow.array([1.0, 2.0]))
+        tensor([1., 2.], dtype=torch.float64)
+
     Source: https://arrow.apache.org/docs/python/generated/pyarrow.Array.html
     """
     if not copy and (shared := _at_once(column)) is not None:
@@ -71,6 +77,12 @@ def from_arrow_table(table: Any, columns: list[str] | None = None, *, copy: bool
     Raises:
         TorchError: (also ValueError) a column is missing, or as of `from_arrow`, with the column's name.
         TypeMismatch: (also TypeError) it is no table.
+
+    Examples:
+        >>> import pyarrow
+        >>> from simpletorch import interop
+        >>> interop.from_arrow_table(pyarrow.table({"age": [31, 45]}))
+        {'age': tensor([31, 45])}
     """
     if not hasattr(table, "column_names"):
         refuse("from_arrow_table", f"{named(table)} is no table of Arrow", None, also=TypeError, kind=TypeMismatch)
@@ -215,6 +227,12 @@ def to_arrow(tensor: torch.Tensor, copy: bool = False) -> Any:
         TypeMismatch: (also TypeError) it isn't a tensor.
         DeviceMismatch: it isn't on the CPU.
         BackendError: pyarrow isn't installed.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import interop
+        >>> interop.to_arrow(torch.tensor([1, 2])).to_pylist()
+        [1, 2]
 
     Source: https://arrow.apache.org/docs/python/generated/pyarrow.Array.html
     """

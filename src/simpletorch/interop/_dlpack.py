@@ -34,10 +34,20 @@ def from_dlpack(
         device: where the tensor shall be; moving is the one copy that needn't be asked for.
         copy: into new memory; None (and False) shares.
 
+    Returns:
+        A tensor on the array's device.
+
     Raises:
         TypeMismatch: (also TypeError) the object has no ``__dlpack__``.
         TorchError: (also ValueError) a negative stride, read-only memory of NumPy, or an error of its library.
         DTypeMismatch: (also TypeError) torch, or DLPack, has no such dtype.
+
+    Examples:
+        >>> import numpy as np
+        >>> import torch
+        >>> from simpletorch import interop
+        >>> interop.from_dlpack(np.arange(3))
+        tensor([0, 1, 2])
 
     Source: https://docs.pytorch.org/docs/stable/dlpack.html
     """

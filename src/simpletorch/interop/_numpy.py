@@ -41,11 +41,21 @@ def from_numpy(array: np.ndarray[Any, Any], copy: bool = False) -> torch.Tensor:
         copy: into new memory. This also takes arrays that can't be shared: read-only ones, views that run backwards,
             fields of records, the other byte order.
 
+    Returns:
+        A tensor on the CPU.
+
     Raises:
         TorchError: (also ValueError) the array is read-only, has a negative stride, a stride that is no multiple of the
             item size, or another byte order.
         DTypeMismatch: (also TypeError) torch has no such dtype: strings, objects, dates, records.
         TypeMismatch: (also TypeError) it is no array.
+
+    Examples:
+        >>> import numpy as np
+        >>> import torch
+        >>> from simpletorch import interop
+        >>> interop.from_numpy(np.arange(6.0).reshape(2, 3)).shape
+        torch.Size([2, 3])
     """
     try:
         if copy:
@@ -139,12 +149,22 @@ def to_numpy(tensor: torch.Tensor, copy: bool = False) -> np.ndarray[Any, Any]:
         tensor: the tensor, on the CPU; its memory lives as long as the array.
         copy: into new memory, from any device, and without the gradient's graph.
 
+    Returns:
+        An array of the tensor's shape.
+
     Raises:
         TorchError: (also RuntimeError) the tensor requires a gradient, is a lazy conjugate, or isn't strided.
         DeviceMismatch: it isn't on the CPU.
         DTypeMismatch: (also TypeError) NumPy has no such dtype.
         TypeMismatch: (also TypeError) it isn't a tensor.
         BackendError: the package ml_dtypes isn't installed.
+
+    Examples:
+        >>> import numpy as np
+        >>> import torch
+        >>> from simpletorch import interop
+        >>> interop.to_numpy(torch.zeros(2, 3)).shape
+        (2, 3)
     """
     try:
         if copy:

@@ -47,9 +47,21 @@ def typed(model: M, signature: object) -> M:
             or ``forward`` has them, or a ``Callable[[…], …]``, whose parameters are the model's first ones. Another
             result than a tensor is described by a protocol, dataclass or named tuple with its attributes.
 
+    Returns:
+        ``model``, the same object, with a check around each call.
+
     Raises:
         TypeMismatch: (a `TypeError` too) ``model`` isn't a module, or ``signature`` doesn't fit it.
         ShapeMismatch, DTypeMismatch, DeviceMismatch, TypeMismatch: when called, with the model's name.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import Float32, Tensor, interop
+        >>> from simpletorch.dims import B
+        >>> def scores(input: Tensor[Float32, B, 8]) -> Tensor[Float32, B, 3]: ...
+        >>> model = interop.typed(torch.nn.Linear(8, 3), scores)
+        >>> model(torch.zeros(7, 8)).shape
+        torch.Size([7, 3])
     """
     if not isinstance(model, nn.Module):
         reason = f"model is of type {type(model).__name__}, but a module was due"

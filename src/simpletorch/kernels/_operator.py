@@ -51,6 +51,15 @@ class Operator(Generic[P, R]):
         name: the operator's name in torch, ``"namespace::name"``.
         signature: the parameters and results, read from the annotations of ``function``.
         autocast: the dtype that float tensors are cast to under autocast; None leaves them as they are.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import Float, kernels
+        >>> @kernels.operator("docs::second")
+        ... def scaled(x: Float[torch.Tensor, "n"], factor: float) -> Float[torch.Tensor, "n"]:
+        ...     return factor * x
+        >>> isinstance(scaled, kernels.Operator)
+        True
     """
 
     def __init__(
@@ -340,6 +349,15 @@ def operator(
     Raises:
         TypeError: an annotation is missing, or says something that no operator can take or give.
         ValueError: the name is another operator's, or none.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import Float, kernels
+        >>> @kernels.operator("docs::first")
+        ... def scaled(x: Float[torch.Tensor, "n"], factor: float) -> Float[torch.Tensor, "n"]:
+        ...     return factor * x
+        >>> scaled(torch.ones(3), 2.0)
+        tensor([2., 2., 2.])
     """
     frame = sys._getframe(1)
 

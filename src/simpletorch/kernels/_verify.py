@@ -76,6 +76,16 @@ def verify(
 
     Raises:
         TorchError: a check fails; it names the check, the implementation and the sample. Or there are no samples.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import Float, kernels
+        >>> @kernels.operator("docs::third")
+        ... def scaled(x: Float[torch.Tensor, "n"], factor: float) -> Float[torch.Tensor, "n"]:
+        ...     return factor * x
+        >>> verification = kernels.verify(scaled, [(torch.ones(3), 2.0)])
+        >>> verification.refused
+        []
     """
     run = _Run(op, Verification(op.name), tolerances or {})
     found = list(_samples(op, samples, run.done))

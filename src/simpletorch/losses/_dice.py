@@ -17,8 +17,19 @@ def dice_loss(input: torch.Tensor, target: torch.Tensor, *, smooth: float = 1.0)
         target: 1 where the class is and 0 elsewhere, of the same shape.
         smooth: added to both sides of the fraction, so that an empty region predicted empty costs nothing.
 
+    Returns:
+        A 0-d tensor between 0 and 1, of the dtype of ``input``.
+
     Raises:
         ShapeMismatch: ``input`` and ``target`` have different shapes.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.losses import dice_loss
+        >>> target = torch.zeros(2, 1, 4, 4)
+        >>> target[..., :2] = 1
+        >>> dice_loss(target, target), dice_loss(1 - target, target, smooth=0.0)
+        (tensor(0.), tensor(1.))
 
     Source: Milletari et al. 2016, "V-Net", section 3, with the squares left out as in most later work.
     """

@@ -36,8 +36,20 @@ def focal_loss(
         label_smoothing: 0 to 1, as in torch.
         reduction: the ``"mean"`` over all targets that count, their ``"sum"``, or ``"none"``: one loss for each.
 
+    Returns:
+        A 0-d tensor, or the loss of each target for ``reduction="none"``.
+
     Raises:
         ValueError: ``gamma`` is negative or there is no such reduction.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.losses import focal_loss
+        >>> scores, target = torch.tensor([[4.0, 0.0], [0.0, 0.0]]), torch.tensor([0, 1])
+        >>> focal_loss(scores, target, reduction="none")
+        tensor([5.8716e-06, 1.7329e-01])
+        >>> focal_loss(scores, target, gamma=0.0) == torch.nn.functional.cross_entropy(scores, target)
+        tensor(True)
 
     Source: Lin et al. 2017, "Focal loss for dense object detection", equation 4.
     """
@@ -74,9 +86,18 @@ def sigmoid_focal_loss(
         alpha: the weight of positives; negatives have ``1 - alpha``. None weighs both alike.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
+    Returns:
+        A 0-d tensor, or a tensor of the shape of ``input`` for ``reduction="none"``.
+
     Raises:
         ShapeMismatch: ``input`` and ``target`` have different shapes.
         ValueError: ``gamma`` is negative, ``alpha`` not in 0..1, or there is no such reduction.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.losses import sigmoid_focal_loss
+        >>> sigmoid_focal_loss(torch.tensor([3.0, 0.0]), torch.tensor([1.0, 0.0]), reduction="none")
+        tensor([2.7321e-05, 1.2997e-01])
 
     Source: Lin et al. 2017, "Focal loss for dense object detection", equation 5.
     """

@@ -20,8 +20,18 @@ def smoothed_cross_entropy(smoothing: float = 0.1) -> Callable[[torch.Tensor, to
     Args:
         smoothing: the share of the probability that is spread evenly over all classes, 0 to 1.
 
+    Returns:
+        A loss ``(scores, targets) -> 0-d tensor``.
+
     Raises:
         ValueError: ``smoothing`` is not between 0 and 1.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.losses import smoothed_cross_entropy
+        >>> loss = smoothed_cross_entropy(0.1)
+        >>> loss(torch.zeros(7, 10), torch.zeros(7, dtype=torch.int64))
+        tensor(2.3026)
 
     Source: Szegedy et al. 2016, "Rethinking the Inception architecture for computer vision", section 7;
     https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.cross_entropy.html
@@ -43,9 +53,19 @@ def smooth_labels(target: torch.Tensor, classes: int, smoothing: float = 0.1) ->
         classes: the number of classes.
         smoothing: the share of the probability that is spread evenly over all classes, 0 to 1.
 
+    Returns:
+        Float32 ``[*S, classes]``; each row sums to 1.
+
     Raises:
         ValueError: ``smoothing`` is not between 0 and 1.
         DataError: ``target`` is not of integers, or has a class that doesn't exist.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.losses import smooth_labels
+        >>> smooth_labels(torch.tensor([2, 0]), classes=4, smoothing=0.2)
+        tensor([[0.0500, 0.0500, 0.8500, 0.0500],
+                [0.8500, 0.0500, 0.0500, 0.0500]])
     """
     _check(smoothing)
     if target.is_floating_point() or target.is_complex() or target.dtype == torch.bool:

@@ -18,6 +18,14 @@ class WeightedSum:
 
     Raises:
         ValueError: there is no loss.
+
+    Examples:
+        >>> import torch
+        >>> from torch.nn import functional as F
+        >>> from simpletorch.losses import WeightedSum
+        >>> loss = WeightedSum((1.0, F.mse_loss), (0.5, F.l1_loss))
+        >>> loss(torch.zeros(7), torch.full((7,), 2.0))
+        tensor(5.)
     """
 
     def __init__(self, *terms: tuple[float, Callable[[Any, Any], torch.Tensor]]) -> None:

@@ -100,6 +100,16 @@ class MeanLoss:
     Args:
         loss: from a batch's outputs and targets to their mean loss, a 0-d tensor, such as ``F.cross_entropy``.
         synchronize: as for `Mean`.
+
+    Examples:
+        >>> import torch
+        >>> from torch.nn import functional as F
+        >>> from simpletorch.metrics import MeanLoss
+        >>> mean = MeanLoss(F.mse_loss)
+        >>> mean.update(torch.zeros(3), torch.ones(3))
+        >>> mean.update(torch.zeros(1), torch.zeros(1))
+        >>> mean.compute()
+        0.75
     """
 
     higher_is_better = False

@@ -15,6 +15,14 @@ class Metric(Protocol[Result]):
     """Anything with these methods. State lives on the device of what it was given; only `compute` waits for it.
 
     Metrics of torchmetrics are such things as well; `TorchMetric` also keeps their state in checkpoints.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.metrics import Accuracy, Metric
+        >>> metric: Metric[float] = Accuracy()
+        >>> metric.update(torch.tensor([[0.0, 1.0]]), torch.tensor([1]))
+        >>> metric.compute()
+        1.0
     """
 
     def update(self, output: Any, target: Any, /) -> None:

@@ -34,6 +34,15 @@ class TorchMetric:
     Args:
         metric: a ``torchmetrics.Metric``.
 
+    Examples:
+        >>> import torch
+        >>> import torchmetrics
+        >>> from simpletorch.metrics import TorchMetric
+        >>> metric = TorchMetric(torchmetrics.MeanSquaredError())
+        >>> metric.update(torch.zeros(4), torch.ones(4))
+        >>> metric.compute()
+        1.0
+
     Source: https://lightning.ai/docs/torchmetrics/stable/
     """
 

@@ -112,6 +112,15 @@ class FeedForward(Module, Generic[D]):
         TypeMismatch: (a `TypeError` too) a size is no int.
         TorchError: (a `ValueError` too) the probability is outside of ``[0, 1]``.
 
+    Examples:
+        >>> import torch
+        >>> from simpletorch import nn
+        >>> nn.FeedForward(32)(torch.zeros(7, 5, 32)).shape
+        torch.Size([7, 5, 32])
+        >>> swiglu = nn.FeedForward(32, 88, activation=nn.SiLU, gated=True, bias=False)
+        >>> swiglu(torch.zeros(7, 5, 32)).shape
+        torch.Size([7, 5, 32])
+
     Source: Vaswani et al., Attention Is All You Need, 2017, section 3.3; gated: Shazeer, GLU Variants Improve
     Transformer, 2020.
     """
@@ -160,6 +169,13 @@ class Residual(Module):
     Raises:
         ShapeMismatch: when called, ``inner`` gives another shape; adding would broadcast or fail.
 
+    Examples:
+        >>> import torch
+        >>> from simpletorch import nn
+        >>> block = nn.Residual(nn.Sequential(nn.LayerNorm(32), nn.FeedForward(32)))
+        >>> block(torch.zeros(7, 5, 32)).shape
+        torch.Size([7, 5, 32])
+
     Source: He et al., Deep Residual Learning for Image Recognition, 2016.
     """
 
@@ -197,6 +213,13 @@ class SelfAttention(Module, Generic[D, H]):
         ShapeMismatch: (a `ValueError` too) a size is below 1, or the heads don't divide the width.
         TypeMismatch: (a `TypeError` too) a size is no int.
         TorchError: (a `ValueError` too) the probability is outside of ``[0, 1]``.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import nn
+        >>> attention = nn.SelfAttention(32, heads=4, causal=True)
+        >>> attention(torch.zeros(7, 5, 32)).shape
+        torch.Size([7, 5, 32])
 
     Source: Vaswani et al., Attention Is All You Need, 2017, section 3.2;
     https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html
@@ -267,6 +290,13 @@ class TransformerBlock(Module, Generic[D, H]):
         ShapeMismatch: (a `ValueError` too) a size is below 1, or the heads don't divide the width.
         TypeMismatch: (a `TypeError` too) a size is no int.
         TorchError: (a `ValueError` too) the probability is outside of ``[0, 1]``.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import nn
+        >>> block = nn.TransformerBlock(32, heads=4, causal=True)
+        >>> block(torch.zeros(7, 5, 32)).shape
+        torch.Size([7, 5, 32])
 
     Source: Vaswani et al., Attention Is All You Need, 2017; pre-norm: Xiong et al., On Layer Normalization in the
     Transformer Architecture, 2020.

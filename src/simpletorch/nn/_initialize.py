@@ -53,8 +53,16 @@ def initialize(model: M, recipe: Recipe = "he", *, gain: float = 1.0, generator:
         gain: a factor for the weights (not with ``"torch"``), such as `torch.nn.init.calculate_gain` gives.
         generator: where the random numbers come from; torch's own by default (not with ``"torch"``).
 
+    Returns:
+        ``model``, the same object.
+
     Raises:
         ValueError: there is no such recipe, or a parameter is on the ``meta`` device.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import nn
+        >>> model = nn.initialize(nn.MLP(784, 128, 10), "he", generator=torch.Generator().manual_seed(0))
     """
     if recipe not in get_args(Recipe):
         known = ", ".join(map(repr, get_args(Recipe)))

@@ -41,6 +41,13 @@ def run_padded(rnn: nn.RNNBase, sequences: torch.Tensor, lengths: torch.Tensor) 
     Raises:
         ValueError: the shapes are not as above, or a length is not from 1 to T (not looked at while tracing); it is a
             `TorchError` too.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import nn
+        >>> rnn = nn.GRU(8, 16, batch_first=True)
+        >>> nn.run_padded(rnn, torch.zeros(3, 5, 8), torch.tensor([5, 2, 4])).shape
+        torch.Size([3, 5, 16])
     """
     if not isinstance(rnn, nn.RNNBase):
         raise _Wrong(f"run_padded got a {type(rnn).__name__}: it runs an LSTM, GRU or RNN layer")

@@ -20,6 +20,13 @@ class Sequential(Module, torch.nn.Sequential):
     Args:
         args: modules in the order of their calls, or one list of them, or one ``OrderedDict`` of modules by name.
 
+    Examples:
+        >>> import torch
+        >>> from simpletorch import nn
+        >>> model = nn.Sequential(nn.Linear(784, 128), nn.ReLU(), nn.Linear(128, 10))
+        >>> model(torch.zeros(7, 784)).shape
+        torch.Size([7, 10])
+
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.Sequential.html
     """
 

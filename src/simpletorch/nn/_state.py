@@ -30,7 +30,16 @@ class IncompatibleKeys(NamedTuple):
 
 
 class StateMismatch(CheckpointError):
-    """A state dict that doesn't fit a module, with all that is wrong."""
+    """A state dict that doesn't fit a module, with all that is wrong.
+
+    Examples:
+        >>> from simpletorch import nn
+        >>> try:
+        ...     nn.load_state_dict(nn.Linear(3, 2), nn.Linear(3, 5).state_dict())
+        ... except nn.StateMismatch as error:
+        ...     print(error.misshapen)
+        {'weight': ((2, 3), (5, 3)), 'bias': ((2,), (5,))}
+    """
 
     missing: tuple[str, ...]
     """Keys that the module has and the state dict lacks."""
@@ -65,6 +74,12 @@ def load_state_dict(
     Raises:
         StateMismatch: (a `CheckpointError`, a `RuntimeError`) with all missing, unexpected and misshapen keys.
         TypeError: ``state_dict`` is no mapping.
+
+    Examples:
+        >>> from simpletorch import nn
+        >>> model, other = nn.Linear(3, 2), nn.Linear(3, 2)
+        >>> nn.load_state_dict(model, other.state_dict())
+        <All keys matched successfully>
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.load_state_dict
     """

@@ -61,6 +61,13 @@ class Summary:
     """The modules of a model, as a model holds them: each followed by its submodules.
 
     ``str(s)`` and ``print(s)`` give a table as text, notebooks show it as HTML, `text` and `html` choose how deep.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import nn
+        >>> model = nn.Sequential(nn.Linear(784, 128), nn.ReLU(), nn.Linear(128, 10))
+        >>> nn.summary(model, torch.zeros(7, 784)).total.parameters
+        101770
     """
 
     rows: tuple[Row, ...]
@@ -145,10 +152,26 @@ def summary(model: nn.Module, /, *inputs: Any, **keywords: Any) -> Summary:
             values), sizes, annotations such as ``Tensor[Float32, B, 784]``, containers of these, anything else.
         keywords: the same, by name.
 
+    Returns:
+        A table of the modules, as text with ``print`` and as HTML in a notebook.
+
     Raises:
         TypeMismatch: (a `TypeError` too) no input is given, and ``forward``'s annotations don't tell one.
         ValueError: a text is no shape.
         Exception: the model's own error; torch's as a `TorchError`.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import nn
+        >>> print(nn.summary(nn.Sequential(nn.Linear(784, 10), nn.ReLU()), torch.zeros(7, 784)))
+        module        input            output          parameters   weights    FLOPs  output bytes
+        ──────────────────────────────────────────────────────────────────────────────────────────
+        Sequential    Float32[7, 784]  Float32[7, 10]       7,850  30.7 KiB  109,760     280 bytes
+        ├─ 0: Linear  Float32[7, 784]  Float32[7, 10]       7,850  30.7 KiB  109,760     280 bytes
+        └─ 1: ReLU    Float32[7, 10]   Float32[7, 10]           –         –        –     280 bytes
+        ──────────────────────────────────────────────────────────────────────────────────────────
+        7,850 parameters (30.7 KiB with buffers)
+        109,760 FLOPs a call; 560 bytes of results in the innermost modules
     """
     model = getattr(model, "_orig_mod", model)  # a compiled model by its parts, as its state_dict names it
     given = read_inputs(model, inputs, keywords)

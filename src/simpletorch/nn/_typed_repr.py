@@ -38,6 +38,9 @@ def typed_repr(model: nn.Module) -> str:
 
     Args:
         model: any module; it is not called.
+
+    Returns:
+        The text, a line for each module.
     """
     text = _text(model)
     found = _signature(model)

@@ -64,6 +64,16 @@ class EMA(AveragedModel):
     Raises:
         ValueError: ``decay`` is not between 0 and 1, or the model is divided already.
 
+    Examples:
+        >>> import torch
+        >>> from simpletorch import nn, optim
+        >>> model = nn.Linear(3, 2)
+        >>> average = optim.EMA(model, decay=0.99)
+        >>> _ = nn.init.zeros_(model.bias)  # stands for the step of an optimizer
+        >>> average.update_parameters(model)
+        >>> average(torch.zeros(7, 3)).shape
+        torch.Size([7, 2])
+
     Source: Polyak & Juditsky 1992, "Acceleration of stochastic approximation by averaging";
     https://docs.pytorch.org/docs/stable/optim.html#weight-averaging-swa-and-ema
     """
@@ -94,6 +104,15 @@ class SWA(AveragedModel):
 
     Raises:
         ValueError: ``start`` is negative or ``every`` less than 1, or the model is divided already.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import nn, optim
+        >>> model = nn.Linear(3, 2)
+        >>> average = optim.SWA(model, start=100, every=10)
+        >>> average.update_parameters(model)
+        >>> average(torch.zeros(7, 3)).shape
+        torch.Size([7, 2])
 
     Source: Izmailov et al. 2018, "Averaging weights leads to wider optima and better generalization".
     """

@@ -25,6 +25,9 @@ def clip_grad_norm(
         norm_type: the p of the p-norm; 2 is the Euclidean norm, ``float("inf")`` the largest absolute value.
         error_if_nonfinite: raise if the norm is NaN or infinite; otherwise the gradients are scaled by it all the same.
 
+    Returns:
+        The norm before clipping, a 0-d tensor.
+
     Raises:
         ValueError: ``max_norm`` is not positive.
         RuntimeError: the norm is NaN or infinite and ``error_if_nonfinite`` is set.
@@ -56,6 +59,15 @@ def clip_grad_value(parameters: torch.nn.Module | torch.Tensor | Iterable[torch.
 
     Raises:
         ValueError: ``max_value`` is not positive.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import nn, optim
+        >>> layer = nn.Linear(3, 2)
+        >>> (100 * layer(torch.ones(7, 3))).sum().backward()
+        >>> optim.clip_grad_value(layer, 0.5)
+        >>> layer.bias.grad
+        tensor([0.5000, 0.5000])
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.clip_grad_value_.html
     """

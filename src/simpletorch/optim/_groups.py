@@ -37,6 +37,15 @@ class ParameterGroup(dict[str, Any]):
         betas: of Adam and its relatives.
         eps: added to denominators.
         options: whatever else the optimizer knows.
+
+    Examples:
+        >>> from simpletorch import nn, optim
+        >>> model = nn.Sequential(nn.Linear(8, 4), nn.Linear(4, 2))
+        >>> backbone: optim.ParameterGroup = {"params": model[0].parameters(), "lr": 1e-5}
+        >>> head: optim.ParameterGroup = {"params": model[1].parameters()}
+        >>> optimizer = optim.AdamW([backbone, head], lr=1e-3)
+        >>> [group["lr"] for group in optimizer.param_groups]
+        [1e-05, 0.001]
     """
 
     def __init__(
@@ -74,8 +83,18 @@ def decay_groups(
         decays: tells whether a parameter decays, by its name; by default those with at least two dims that don't belong
             to a normalisation do.
 
+    Returns:
+        The group with decay and the group without, for an optimizer's constructor.
+
     Raises:
         ValueError: ``weight_decay`` is negative, a lazy module has not seen a batch, or nothing is trainable.
+
+    Examples:
+        >>> from simpletorch import nn, optim
+        >>> model = nn.Sequential(nn.Linear(8, 4), nn.LayerNorm(4))
+        >>> optimizer = optim.AdamW(optim.decay_groups(model, weight_decay=0.1))
+        >>> [(group["weight_decay"], len(group["params"])) for group in optimizer.param_groups]
+        [(0.1, 1), (0.0, 3)]
 
     Source: Loshchilov & Hutter 2019, "Decoupled weight decay regularization"; which parameters: He et al. 2019,
     "Bag of tricks for image classification with convolutional neural networks", section 3.1.

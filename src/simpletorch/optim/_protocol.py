@@ -10,6 +10,11 @@ class Optimizer(Protocol):
     """Anything that updates parameters from their gradients: every `torch.optim.Optimizer`, and look-alikes.
 
     ``param_groups`` is torch's list of dicts: ``"params"`` holds the parameters, ``"lr"`` the learning rate (per step).
+
+    Examples:
+        >>> from simpletorch import nn, optim
+        >>> isinstance(optim.AdamW(nn.Linear(3, 2).parameters()), optim.Optimizer)
+        True
     """
 
     param_groups: list[dict[str, Any]]

@@ -24,6 +24,20 @@ class LinearWarmup(LinearLR):
     Raises:
         ValueError: ``steps`` is less than 1 or ``start`` out of range.
 
+    Examples:
+        >>> from simpletorch import nn, optim
+        >>> optimizer = optim.SGD(nn.Linear(3, 2).parameters(), lr=0.1)
+        >>> warmup = optim.LinearWarmup(optimizer, steps=4, start=0.2)
+        >>> for _ in range(5):
+        ...     optimizer.step()
+        ...     warmup.step()
+        ...     print(f"{optimizer.param_groups[0]['lr']:.3f}")
+        0.040
+        0.060
+        0.080
+        0.100
+        0.100
+
     Source: Goyal et al. 2017, "Accurate, large minibatch SGD", section 2.2;
     https://docs.pytorch.org/docs/stable/generated/torch.optim.lr_scheduler.LinearLR.html
     """

@@ -23,8 +23,17 @@ def checksum(data: Any) -> str:
     Args:
         data: a path, a tensor, a NumPy array, a dataset, or a collection of these.
 
+    Returns:
+        A text of hexadecimal digits.
+
     Raises:
         DataError: it is something else, or a path where there is nothing.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.reproducibility import checksum
+        >>> checksum(torch.arange(3)) == checksum(torch.arange(3))
+        True
     """
     digest = hashlib.sha256()
     _add(digest, data)

@@ -39,6 +39,13 @@ class deterministic:  # used like a function, as torch.set_grad_enabled is
         TorchError: CUDA is in use already, and the environment has not had ``CUBLAS_WORKSPACE_CONFIG=:4096:8``, which
             cuBLAS reads only once.
 
+    Examples:
+        >>> import torch
+        >>> from simpletorch import reproducibility
+        >>> with reproducibility.deterministic():
+        ...     print(torch.are_deterministic_algorithms_enabled())
+        True
+
     Source: https://docs.pytorch.org/docs/stable/notes/randomness.html
     """
 

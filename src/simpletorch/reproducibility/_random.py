@@ -35,7 +35,20 @@ def seed_everything(seed: int) -> None:
 
 
 def rng_state() -> dict[str, Any]:
-    """The states of Python's, NumPy's (the global one) and torch's generators, as plain data and tensors."""
+    """The states of Python's, NumPy's (the global one) and torch's generators, as plain data and tensors.
+
+    Returns:
+        What `set_rng_state` takes.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import reproducibility
+        >>> state = reproducibility.rng_state()
+        >>> first = torch.rand(3)
+        >>> reproducibility.set_rng_state(state)
+        >>> torch.equal(first, torch.rand(3))
+        True
+    """
     version, words, gauss = random.getstate()
     legacy = np.random.get_state(legacy=False)
     # Int64, since torch's own pickles, which go from process to process, have no UInt32.
@@ -81,6 +94,15 @@ def set_rng_state(state: dict[str, Any]) -> None:
 
     Raises:
         ValueError: ``state`` is nothing that `rng_state` gave; no generator is changed.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import reproducibility
+        >>> state = reproducibility.rng_state()
+        >>> first = torch.rand(3)
+        >>> reproducibility.set_rng_state(state)
+        >>> torch.equal(first, torch.rand(3))
+        True
     """
     check_rng_state(state)
     random.setstate(_of_python(state))

@@ -24,6 +24,20 @@ class Callback:
 
     One that remembers something overrides `state_dict` and `load_state_dict` too, and goes on after a resume as if
     nothing had happened.
+
+    Examples:
+        >>> from simpletorch import data, nn, optim, train
+        >>> class Loud(train.Callback):
+        ...     def on_epoch_end(self, fit: train.Fit) -> None:
+        ...         print("epoch", fit.epoch)
+        >>> model = nn.Sequential(nn.Flatten(), nn.Linear(64, 10))
+        >>> optimizer = optim.AdamW(model.parameters(), lr=0.01)
+        >>> loader = data.DataLoader(data.Digits(), batch_size=100)
+        >>> settings = {"loss": nn.functional.cross_entropy, "optimizer": optimizer, "progress": False}
+        >>> trainer = train.Trainer(**settings, callbacks=[Loud()])
+        >>> history = trainer.fit(model, loader, epochs=2)
+        epoch 1
+        epoch 2
     """
 
     last: ClassVar[bool] = False

@@ -18,6 +18,14 @@ def device_of(model: torch.nn.Module) -> torch.device | None:
 
     Args:
         model: any module.
+
+    Returns:
+        The device, or None.
+
+    Examples:
+        >>> from simpletorch import data, nn, optim, train
+        >>> train.device_of(nn.Linear(3, 2))
+        device(type='cpu')
     """
     tensor = next(chain(model.parameters(), model.buffers()), None)
     return None if tensor is None else tensor.device
@@ -32,6 +40,13 @@ def to_device(batches: Iterable[T], device: torch.device | None) -> Iterator[T]:
     Args:
         batches: any iterable of batches.
         device: the device to move to; None moves nothing.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import data, nn, optim, train
+        >>> for images in train.to_device([torch.zeros(7, 3)], torch.device("cpu")):
+        ...     print(images.device)
+        cpu
     """
     if device is None:
         return iter(batches)

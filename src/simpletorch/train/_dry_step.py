@@ -41,6 +41,13 @@ def dry_step(
         DataError: it is no batch.
         ShapeMismatch: shapes don't fit; it says in which layer.
         DTypeMismatch: dtypes don't fit.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import data, nn, optim, train
+        >>> model = nn.Linear(3, 2)
+        >>> train.dry_step(model, nn.functional.cross_entropy, torch.zeros(7, 3), torch.zeros(7, dtype=torch.int64))
+        True
     """
     copies = without_data(model, parts_of(batch[0] if len(batch) == 1 else batch, target), training=True)
     if copies is None:

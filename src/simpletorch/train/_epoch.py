@@ -8,7 +8,18 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Epoch:
-    """The results of one epoch; as text, one line."""
+    """The results of one epoch; as text, one line.
+
+    Examples:
+        >>> from simpletorch import data, nn, optim, train
+        >>> model = nn.Sequential(nn.Flatten(), nn.Linear(64, 10))
+        >>> optimizer = optim.AdamW(model.parameters(), lr=0.01)
+        >>> loader = data.DataLoader(data.Digits(), batch_size=100)
+        >>> trainer = train.Trainer(loss=nn.functional.cross_entropy, optimizer=optimizer, progress=False)
+        >>> epoch = trainer.fit(model, loader, epochs=1)[-1]
+        >>> epoch.number, epoch.samples, epoch.steps
+        (1, 1437, 15)
+    """
 
     number: int
     """1 for the first."""

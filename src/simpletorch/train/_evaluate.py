@@ -31,6 +31,9 @@ def evaluate(
         metrics: the metrics by the names that the result has for them.
         target: the name of the target, in batches whose items have names (see `Step`); None for tuples.
 
+    Returns:
+        The value of each metric, by its name.
+
     Raises:
         DataError: the loader gave no sample, or something that isn't a batch.
         TorchError: torch raised an error inside.

@@ -40,6 +40,21 @@ class Fit:
     `Trainer.fit` makes one and hands it to each `Callback`. With the `state_dict` of the end of an update, a new
     process continues as if there had been no break. On the same machine that is exact to the bit if the loader and the
     model draw from Python's, NumPy's and torch's generators only.
+
+    Examples:
+        >>> from simpletorch import data, nn, optim, train
+        >>> class StopAt(train.Callback):
+        ...     def on_step_end(self, fit: train.Fit) -> None:
+        ...         if fit.step == 20:
+        ...             fit.stop("twenty updates are enough")
+        >>> model = nn.Sequential(nn.Flatten(), nn.Linear(64, 10))
+        >>> optimizer = optim.AdamW(model.parameters(), lr=0.01)
+        >>> loader = data.DataLoader(data.Digits(), batch_size=100)
+        >>> settings = {"loss": nn.functional.cross_entropy, "optimizer": optimizer, "progress": False}
+        >>> trainer = train.Trainer(**settings, callbacks=[StopAt()])
+        >>> history = trainer.fit(model, loader, epochs=5)
+        >>> len(history)
+        2
     """
 
     model: torch.nn.Module

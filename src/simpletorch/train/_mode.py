@@ -15,6 +15,15 @@ def mode(model: torch.nn.Module, *, training: bool) -> Iterator[None]:
     Args:
         model: the module whose mode is set, with its submodules.
         training: True for training mode, False for eval mode.
+
+    Examples:
+        >>> from simpletorch import data, nn, optim, train
+        >>> model = nn.Dropout()
+        >>> with train.mode(model, training=False):
+        ...     print(model.training)
+        False
+        >>> model.training
+        True
     """
     before = [(module, module.training) for module in model.modules()]
     model.train(training)

@@ -30,6 +30,9 @@ def predict(model: torch.nn.Module, loader: Iterable[Any], *, targets: bool = Tr
         targets: whether batches that are tuples have a target at their end.
         target: the name of the target, in batches whose items have names; None if they have none.
 
+    Returns:
+        A tensor ``[N, *S]``, or the structure of such tensors that the model gives.
+
     Raises:
         DataError: the loader gave no batch.
         TorchError: torch raised an error inside.

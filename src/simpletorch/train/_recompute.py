@@ -35,6 +35,12 @@ def recompute(
     Raises:
         ValueError: nothing was chosen.
 
+    Examples:
+        >>> from simpletorch import data, nn, optim, train
+        >>> model = nn.Sequential(nn.TransformerBlock(32, heads=4), nn.TransformerBlock(32, heads=4))
+        >>> train.recompute(model, nn.TransformerBlock)
+        ['0', '1']
+
     Source: Chen et al. 2016, "Training deep nets with sublinear memory cost";
     https://docs.pytorch.org/docs/stable/checkpoint.html
     """

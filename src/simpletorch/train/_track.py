@@ -34,6 +34,14 @@ def track(
         start: how many were done before these.
         file: where to show it, standard error by default.
         every: seconds between two lines when ``file`` is not a terminal; a loop that is done earlier prints none.
+
+    Examples:
+        >>> from simpletorch import data, nn, optim, train
+        >>> total = 0
+        >>> for number in train.track(range(100), "adding", every=60.0):
+        ...     total += number
+        >>> total
+        4950
     """
     file = sys.stderr if file is None else file
     if total is None and isinstance(items, Sized):

@@ -41,6 +41,15 @@ class Update:
 
     Raises:
         ValueError: the optimizer needs a closure, the scheduler is of another optimizer, or a number is out of range.
+
+    Examples:
+        >>> from simpletorch import data, nn, optim, train
+        >>> model = nn.Sequential(nn.Flatten(), nn.Linear(64, 10))
+        >>> optimizer = optim.AdamW(model.parameters(), lr=0.01)
+        >>> loader = data.DataLoader(data.Digits(), batch_size=100)
+        >>> update = train.Update(optimizer, clip_norm=1.0)
+        >>> for images, targets in loader:
+        ...     _ = update(nn.functional.cross_entropy(model(images), targets))
     """
 
     def __init__(

@@ -27,6 +27,12 @@ class GaussianBlur(Transform):
         DataError: an even kernel, or a sigma that is not positive.
         ShapeMismatch: the image is not larger than half the kernel.
 
+    Examples:
+        >>> import torch
+        >>> from simpletorch import transforms
+        >>> transforms.GaussianBlur(5)(torch.zeros(3, 32, 48)).shape
+        torch.Size([3, 32, 48])
+
     Source: https://docs.pytorch.org/vision/stable/generated/torchvision.transforms.GaussianBlur.html
     """
 

@@ -31,6 +31,12 @@ class Grayscale(Transform):
     Raises:
         ShapeMismatch: the image has neither one nor three channels.
 
+    Examples:
+        >>> import torch
+        >>> from simpletorch import transforms
+        >>> transforms.Grayscale()(torch.zeros(3, 32, 48)).shape
+        torch.Size([1, 32, 48])
+
     Source: https://docs.pytorch.org/vision/stable/generated/torchvision.transforms.Grayscale.html
     """
 
@@ -72,6 +78,12 @@ class ColorJitter(Transform):
     Raises:
         DataError: a range that is empty, negative or too wide.
         ShapeMismatch: the image has neither one nor three channels.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import transforms
+        >>> transforms.ColorJitter(brightness=0.2, hue=0.1)(torch.zeros(3, 32, 48)).shape
+        torch.Size([3, 32, 48])
 
     Source: https://docs.pytorch.org/vision/stable/generated/torchvision.transforms.ColorJitter.html
     """

@@ -28,6 +28,13 @@ class Compose(Transform, Generic[*Parts]):
     Raises:
         DataError: one of them can't be called.
 
+    Examples:
+        >>> import torch
+        >>> from simpletorch import transforms
+        >>> augment = transforms.Compose([transforms.RandomCrop(32, padding=4), transforms.RandomHorizontalFlip()])
+        >>> augment(torch.zeros(7, 3, 32, 32)).shape
+        torch.Size([7, 3, 32, 32])
+
     Source: https://docs.pytorch.org/vision/stable/generated/torchvision.transforms.Compose.html
     """
 

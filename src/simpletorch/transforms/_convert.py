@@ -33,6 +33,13 @@ class ToTensor(Transform):
         DTypeMismatch: values of another dtype, whose range isn't known.
         DataError: it is none of these.
 
+    Examples:
+        >>> import numpy as np
+        >>> from simpletorch import transforms
+        >>> image = transforms.ToTensor()(np.full((28, 28, 3), 255, dtype=np.uint8))
+        >>> image.shape, image.max()
+        (torch.Size([3, 28, 28]), tensor(1.))
+
     Source: https://docs.pytorch.org/vision/stable/generated/torchvision.transforms.ToTensor.html
     """
 
@@ -88,6 +95,14 @@ class Normalize(Transform):
         DataError: a ``std`` of 0, or different numbers of means and deviations.
         DTypeMismatch: the image is not a float image; `ToTensor` makes it one.
         ShapeMismatch: the image has another number of channels.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import transforms
+        >>> normalize = transforms.Normalize(mean=0.5, std=0.25)
+        >>> normalize(torch.ones(1, 2, 2))
+        tensor([[[2., 2.],
+                 [2., 2.]]])
 
     Source: https://docs.pytorch.org/vision/stable/generated/torchvision.transforms.Normalize.html
     """

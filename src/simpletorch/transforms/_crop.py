@@ -23,6 +23,12 @@ class CenterCrop(Transform, Generic[OH, OW]):
     Args:
         size: ``(height, width)``, or an int for a square.
 
+    Examples:
+        >>> import torch
+        >>> from simpletorch import transforms
+        >>> transforms.CenterCrop(24)(torch.zeros(3, 32, 48)).shape
+        torch.Size([3, 24, 24])
+
     Source: https://docs.pytorch.org/vision/stable/generated/torchvision.transforms.CenterCrop.html
     """
 
@@ -67,6 +73,12 @@ class RandomCrop(Transform, Generic[OH, OW]):
 
     Raises:
         ShapeMismatch: the image is smaller than the window.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import transforms
+        >>> transforms.RandomCrop(32, padding=4)(torch.zeros(3, 32, 48)).shape
+        torch.Size([3, 32, 32])
 
     Source: https://docs.pytorch.org/vision/stable/generated/torchvision.transforms.RandomCrop.html
     """

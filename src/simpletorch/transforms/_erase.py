@@ -31,6 +31,12 @@ class RandomErasing(Transform):
     Raises:
         DataError: ranges that are empty or not positive, another word than "random", or the wrong number of values.
 
+    Examples:
+        >>> import torch
+        >>> from simpletorch import transforms
+        >>> transforms.RandomErasing(p=0.25)(torch.zeros(3, 32, 48)).shape
+        torch.Size([3, 32, 48])
+
     Source: Zhong et al. 2017, https://arxiv.org/abs/1708.04896;
     https://docs.pytorch.org/vision/stable/generated/torchvision.transforms.RandomErasing.html
     """

@@ -42,6 +42,12 @@ class RandomHorizontalFlip(_RandomFlip):
         p: the probability.
         generator: where random numbers come from; None: torch's global generator.
 
+    Examples:
+        >>> import torch
+        >>> from simpletorch import transforms
+        >>> transforms.RandomHorizontalFlip(p=1.0)(torch.tensor([[[1.0, 2.0]]]))
+        tensor([[[2., 1.]]])
+
     Source: https://docs.pytorch.org/vision/stable/generated/torchvision.transforms.RandomHorizontalFlip.html
     """
 
@@ -54,6 +60,13 @@ class RandomVerticalFlip(_RandomFlip):
     Args:
         p: the probability.
         generator: where random numbers come from; None: torch's global generator.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import transforms
+        >>> transforms.RandomVerticalFlip(p=1.0)(torch.tensor([[[1.0], [2.0]]]))
+        tensor([[[2.],
+                 [1.]]])
 
     Source: https://docs.pytorch.org/vision/stable/generated/torchvision.transforms.RandomVerticalFlip.html
     """

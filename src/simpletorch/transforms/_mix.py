@@ -100,6 +100,13 @@ class MixUp(_Mix[K]):
     Raises:
         DataError: a target is no class, or an argument is out of range.
 
+    Examples:
+        >>> import torch
+        >>> from simpletorch import transforms
+        >>> images, targets = transforms.MixUp(num_classes=10)(torch.rand(7, 3, 32, 32), torch.arange(7))
+        >>> images.shape, targets.shape
+        (torch.Size([7, 3, 32, 32]), torch.Size([7, 10]))
+
     Source: Zhang et al. 2017, https://arxiv.org/abs/1710.09412
     """
 
@@ -122,6 +129,13 @@ class CutMix(_Mix[K]):
 
     Raises:
         DataError: a target is no class, or an argument is out of range.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import transforms
+        >>> images, targets = transforms.CutMix(num_classes=10)(torch.rand(7, 3, 32, 32), torch.arange(7))
+        >>> images.shape, targets.shape
+        (torch.Size([7, 3, 32, 32]), torch.Size([7, 10]))
 
     Source: Yun et al. 2019, https://arxiv.org/abs/1905.04899
     """

@@ -30,6 +30,12 @@ class Pad(Transform):
     Raises:
         DataError: negative padding, another mode, or ``reflect`` of an image of one pixel.
 
+    Examples:
+        >>> import torch
+        >>> from simpletorch import transforms
+        >>> transforms.Pad(2)(torch.zeros(3, 32, 48)).shape
+        torch.Size([3, 36, 52])
+
     Source: https://docs.pytorch.org/vision/stable/generated/torchvision.transforms.Pad.html
     """
 

@@ -37,6 +37,12 @@ class Resize(Transform):
     Raises:
         DataError: another interpolation, or sizes that are not positive.
 
+    Examples:
+        >>> import torch
+        >>> from simpletorch import transforms
+        >>> transforms.Resize((16, 24))(torch.zeros(3, 32, 48)).shape
+        torch.Size([3, 16, 24])
+
     Source: https://docs.pytorch.org/vision/stable/generated/torchvision.transforms.Resize.html
     """
 
@@ -91,6 +97,12 @@ class RandomResizedCrop(Transform, Generic[OH, OW]):
 
     Raises:
         DataError: ranges that are empty or not positive.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import transforms
+        >>> transforms.RandomResizedCrop(24)(torch.zeros(3, 32, 48)).shape
+        torch.Size([3, 24, 24])
 
     Source: Szegedy et al. 2015, https://arxiv.org/abs/1409.4842;
     https://docs.pytorch.org/vision/stable/generated/torchvision.transforms.RandomResizedCrop.html

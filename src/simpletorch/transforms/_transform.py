@@ -23,6 +23,11 @@ class Transform(nn.Module):
 
     Args:
         generator: where random numbers come from; None: torch's global generator.
+
+    Examples:
+        >>> from simpletorch import transforms
+        >>> isinstance(transforms.Resize(32), transforms.Transform)
+        True
     """
 
     draws: int = 0
@@ -124,6 +129,14 @@ def takes_batches(transform: object) -> bool:
 
     Args:
         transform: any callable.
+
+    Returns:
+        True if it may.
+
+    Examples:
+        >>> from simpletorch import transforms
+        >>> transforms.takes_batches(transforms.RandomCrop(32)), transforms.takes_batches(lambda image: image)
+        (True, False)
     """
     return isinstance(transform, Transform) and transform.batched
 

@@ -72,6 +72,13 @@ def read_image(
         DataError: there is no such file, it is no image in a known format, it is truncated or damaged, it has too many
             pixels, or Pillow is not installed.
 
+    Examples:
+        >>> from PIL import Image
+        >>> from simpletorch.vision import io
+        >>> Image.new("RGB", (48, 32)).save("cat.png")
+        >>> io.read_image("cat.png").shape
+        torch.Size([3, 32, 48])
+
     Source: https://docs.pytorch.org/vision/stable/generated/torchvision.io.read_image.html
     """
     try:
@@ -94,6 +101,14 @@ def decode_image(
     Args:
         input: the contents of an image file.
         mode, apply_exif_orientation, max_pixels: as for `read_image`.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> from PIL import Image
+        >>> from simpletorch.vision import io
+        >>> Image.new("L", (48, 32)).save("cat.png")
+        >>> io.decode_image(Path("cat.png").read_bytes()).shape
+        torch.Size([1, 32, 48])
     """
     content = input.cpu().numpy().tobytes() if isinstance(input, torch.Tensor) else bytes(input)
     return _decoded(content, mode, apply_exif_orientation, max_pixels, "the bytes given")

@@ -182,6 +182,15 @@ def test_words_have_colours_by_day_and_by_night(tmp_path: Path, capsys: pytest.C
     assert first != dark
 
 
+def test_a_finding_leads_to_the_page_of_its_code_in_the_same_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    page = page_of(MODEL.replace("(7, 3)", "(8, 3)"), tmp_path, capsys)
+    assert '<a href="#tensor-shape">tensor-shape</a>' in page
+    explained = re.search(r'<details class="code"><summary>tensor-shape</summary><pre id="tensor-shape">([^<]*)', page)
+    assert explained is not None
+    assert "An operation gets sizes that it can't take" in unescape(explained[1])
+    assert 'class="code"' not in page_of(MODEL, tmp_path, capsys)
+
+
 def test_nothing_is_fetched(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     page = page_of(MODEL, tmp_path, capsys)
     assert not re.search(r"https?://|<link|<img|@import|\bsrc=|url\(|fetch\(", page)
@@ -255,4 +264,4 @@ def test_a_warning_stands_under_its_line_too(tmp_path: Path, capsys: pytest.Capt
     page = page_of(text, tmp_path, capsys)
     (told,) = re.findall(r'class="error mild".*?<pre>(.*?)</pre>(.*?)</td>', page, re.DOTALL)
     assert "mse_loss" in told[0]
-    assert 'title="' in told[1]
+    assert "tensor-broadcast" in told[1]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
+from simpletorch._distribution import page_of
 from simpletorch.cli._shapes.beside import WIDEST, of_line
 from simpletorch.cli._shapes.diagram import STYLE, diagram, lines
 from simpletorch.cli._shapes.source import Source, styles
@@ -49,6 +50,7 @@ def page(file: str, found: Followed) -> str:
         model=diagram(visits),
         style=STYLE + styles(),
         tables=source.tables,
+        codes=_explained({finding.code for here in findings.values() for finding in here}),
     )
 
 
@@ -65,9 +67,21 @@ def _told(finding: Finding) -> str:
     hint = f"hint: {finding.hint}" if finding.hint else ""
     text = "\n".join(filter(None, (finding.message, hint, *map(str, finding.trace))))
     about = html.escape(CODES[finding.code].about if finding.code in CODES else "")
-    code = f'<abbr title="{about}">{html.escape(finding.code)}</abbr>'
+    code = html.escape(finding.code)
+    code = f'<a href="#{code}">{code}</a>' if page_of(finding.code) else code
     kind = "error" if finding.severity == "error" else "error mild"
     return f'<tr class="{kind}"><td></td><td><pre>{html.escape(text)}</pre>{code}: {about}</td></tr>'
+
+
+def _explained(codes: Iterable[str]) -> str:
+    """The pages of codes, folded: whoever gets the file has no other; a link to one unfolds it."""
+    pages = {code: page_of(code) for code in sorted(codes)}
+    return "\n".join(
+        f'<details class="code"><summary>{code}</summary><pre id="{code}">'
+        f"{html.escape(texts.read(page))}</pre></details>"
+        for code, page in pages.items()
+        if page is not None
+    )
 
 
 _PAGE: Final = """<!doctype html>
@@ -87,6 +101,9 @@ code, pre {{ font: 13px/1.5 ui-monospace, monospace; white-space: pre; margin: 0
 .bad {{ background: var(--bad); }}
 .error td {{ color: var(--dim); font-size: 12px; padding-bottom: .5rem; }}
 .error pre {{ color: var(--mark); white-space: pre-wrap; padding: .2rem 0; max-width: calc(100vw - 7rem); }}
+.code {{ margin-top: 1rem; }}
+.code pre {{ white-space: pre-wrap; max-width: 100ch; padding: .5rem 1rem; }}
+.error a {{ color: inherit; }}
 .mild pre {{ color: var(--mild); }}
 .up {{ color: var(--dim); text-decoration: none; }}
 tr:target, .lit {{ outline: 2px solid var(--shape); outline-offset: -1px; }}
@@ -102,6 +119,7 @@ tr:target, .lit {{ outline: 2px solid var(--shape); outline-offset: -1px; }}
 <table id="source">
 {rows}
 </table>
+{codes}
 <div id="tip" role="tooltip"></div>
 <script>
 const tables = {tables};

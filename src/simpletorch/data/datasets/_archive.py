@@ -55,8 +55,19 @@ def extract(
         max_bytes: how much may come out, in bytes; None: 100 times the archive's size, but at least 1 GiB.
         max_files: how many entries there may be.
 
+    Returns:
+        ``folder``, as a path.
+
     Raises:
         DataError: it is no archive, is damaged or truncated, breaks a rule or a limit above, or the disk is full.
+
+    Examples:
+        >>> import zipfile
+        >>> from simpletorch import data
+        >>> with zipfile.ZipFile("pets.zip", "w") as archive:
+        ...     archive.writestr("cat/1.txt", "meow")
+        >>> (data.extract("pets.zip", "pets") / "cat/1.txt").read_text()
+        'meow'
     """
     archive, folder = Path(archive), Path(folder)
     if not archive.is_file():

@@ -26,6 +26,13 @@ class Digits(TensorDataset[Tensor[Float32, 1, 8, 8], Tensor[Int64, ""]]):
     Args:
         train: the training part if true, the test part if false.
 
+    Examples:
+        >>> from simpletorch import data
+        >>> digits = data.Digits()
+        >>> image, label = digits[0]
+        >>> len(digits), image.shape, label
+        (1437, torch.Size([1, 8, 8]), tensor(3))
+
     Source: Alpaydin & Kaynak 1998, "Optical recognition of handwritten digits", UCI repository,
     https://doi.org/10.24432/C50P49, CC BY 4.0: its test part, as scikit-learn's ``load_digits``
     has it, split and packed.

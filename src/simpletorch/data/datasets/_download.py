@@ -57,6 +57,9 @@ def download(
         timeout: seconds without a byte after which a connection counts as cut.
         attempts: how often each mirror is asked (once, if it says that it doesn't have the file).
 
+    Returns:
+        ``path``, as a path.
+
     Raises:
         DataError: no mirror gave the file (with what each of them said), the disk is full, or the folder can't be
             written.

@@ -56,6 +56,17 @@ class ImageFolder(Dataset[tuple[X, Y]], Generic[X, Y]):
         DataError: there is no such folder, no class in it, or a class without images; and when a sample is asked for:
             its file is gone, truncated or no image.
 
+    Examples:
+        >>> from pathlib import Path
+        >>> from PIL import Image
+        >>> from simpletorch import data
+        >>> for name in ("cat", "dog"):
+        ...     Path("pets", name).mkdir(parents=True)
+        ...     Image.new("RGB", (8, 8)).save(f"pets/{name}/1.png")
+        >>> pets = data.ImageFolder("pets")
+        >>> pets.classes, len(pets)
+        (['cat', 'dog'], 2)
+
     Source: https://docs.pytorch.org/vision/stable/generated/torchvision.datasets.ImageFolder.html
     """
 

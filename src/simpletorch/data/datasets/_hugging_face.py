@@ -22,6 +22,13 @@ class HuggingFaceDataset(Dataset[T], Generic[T]):
     Args:
         dataset: a ``datasets.Dataset``.
         fields, transform: as for `from_hugging_face`.
+
+    Examples:
+        >>> import datasets
+        >>> from simpletorch import data
+        >>> rows = datasets.Dataset.from_dict({"x": [[1.0, 2.0], [3.0, 4.0]], "label": [0, 1]})
+        >>> len(data.from_hugging_face(rows, ["x", "label"]))
+        2
     """
 
     def __init__(self, dataset: Any, fields: Sequence[str] | None, transform: Callable[[Any], T] | None) -> None:
@@ -47,6 +54,13 @@ class HuggingFaceStream(IterableDataset[T], Generic[T]):
     Args:
         dataset: a ``datasets.IterableDataset``.
         fields, transform: as for `from_hugging_face`.
+
+    Examples:
+        >>> import datasets
+        >>> from simpletorch import data
+        >>> rows = datasets.Dataset.from_dict({"x": [[1.0, 2.0], [3.0, 4.0]], "label": [0, 1]})
+        >>> next(iter(data.from_hugging_face(rows.to_iterable_dataset(), ["x", "label"])))
+        (tensor([1., 2.]), tensor(0))
     """
 
     def __init__(self, dataset: Any, fields: Sequence[str] | None, transform: Callable[[Any], T] | None) -> None:
@@ -82,8 +96,18 @@ def from_hugging_face(
         fields: which columns, in which order.
         transform: from that tuple or dict to the sample.
 
+    Returns:
+        A dataset by position, or a stream if ``dataset`` is one.
+
     Raises:
         DataError: it is no such dataset, has no such column, or ``datasets`` is not installed.
+
+    Examples:
+        >>> import datasets
+        >>> from simpletorch import data
+        >>> rows = datasets.Dataset.from_dict({"x": [[1.0, 2.0], [3.0, 4.0]], "label": [0, 1]})
+        >>> data.from_hugging_face(rows)[1]
+        {'x': tensor([3., 4.]), 'label': tensor(1)}
     """
     try:
         import datasets

@@ -31,8 +31,19 @@ def read_idx(path: str | os.PathLike[str]) -> torch.Tensor:
     Args:
         path: the IDX file, plain or gzipped.
 
+    Returns:
+        A tensor on the CPU.
+
     Raises:
         DataError: there is no such file, it isn't in this format, or it has fewer or more bytes than its header says.
+
+    Examples:
+        >>> import struct
+        >>> from pathlib import Path
+        >>> from simpletorch import data
+        >>> _ = Path("labels.idx").write_bytes(struct.pack(">HBBI", 0, 8, 1, 3) + bytes([5, 0, 4]))
+        >>> data.read_idx("labels.idx")
+        tensor([5, 0, 4], dtype=torch.uint8)
 
     Source: https://yann.lecun.org/exdb/mnist/index.html, "The IDX file format"
     """

@@ -24,6 +24,13 @@ class Transition(NamedTuple):
         reward: the reward for it.
         next_state: the observation after the action.
         done: whether the episode ended with it.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import data
+        >>> state, action, reward, done = torch.zeros(4), torch.tensor(1), torch.tensor(1.0), torch.tensor(False)
+        >>> data.Transition(state, action, reward, next_state=state, done=done).reward
+        tensor(1.)
     """
 
     state: torch.Tensor
@@ -62,6 +69,16 @@ class ReplayBuffer(Dataset[T], Generic[T]):
     Raises:
         DataError: a capacity below 1; a transition that is no tuple or has other fields than the first.
         ShapeMismatch, DTypeMismatch: a field of another shape or dtype than in the first.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import data
+        >>> state, action, reward, done = torch.zeros(4), torch.tensor(1), torch.tensor(1.0), torch.tensor(False)
+        >>> memory = data.ReplayBuffer(1000)
+        >>> for _ in range(8):
+        ...     memory.push(state, action, reward, state, done)
+        >>> memory.sample(5).state.shape
+        torch.Size([5, 4])
 
     Source: Lin 1992, "Self-improving reactive agents"; Mnih et al. 2015, https://doi.org/10.1038/nature14236
     """
@@ -253,7 +270,19 @@ class ReplayBuffer(Dataset[T], Generic[T]):
 
 
 class Prioritized(NamedTuple):
-    """A sample of a `PrioritizedReplayBuffer`."""
+    """A sample of a `PrioritizedReplayBuffer`.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import data
+        >>> state, action, reward, done = torch.zeros(4), torch.tensor(1), torch.tensor(1.0), torch.tensor(False)
+        >>> memory = data.PrioritizedReplayBuffer(1000)
+        >>> for _ in range(8):
+        ...     memory.push(state, action, reward, state, done)
+        >>> batch, indices, weights = memory.sample(5)
+        >>> indices.shape, weights.shape
+        (torch.Size([5]), torch.Size([5]))
+    """
 
     batch: Any
     """The transitions: fields ``[n, *S]``."""
@@ -281,6 +310,18 @@ class PrioritizedReplayBuffer(ReplayBuffer[T]):
         epsilon: added to each priority, so that none is 0.
         device: where transitions are kept, and batches come from.
         generator: where `sample` draws from; None: torch's global generator.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import data
+        >>> state, action, reward, done = torch.zeros(4), torch.tensor(1), torch.tensor(1.0), torch.tensor(False)
+        >>> memory = data.PrioritizedReplayBuffer(1000)
+        >>> for _ in range(8):
+        ...     memory.push(state, action, reward, state, done)
+        >>> drawn = memory.sample(5)
+        >>> drawn.batch.state.shape
+        torch.Size([5, 4])
+        >>> memory.update(drawn.indices, torch.ones(5))
 
     Source: Schaul et al. 2015, "Prioritized experience replay", https://arxiv.org/abs/1511.05952
     """

@@ -31,6 +31,13 @@ class Table(TensorDataset[Tensor[Float32, Any], Tensor[Any]]):
         classes: the classes of a target of text, in the order of their numbers; None takes those that occur, sorted.
         fill: the value for a missing input; None: a missing one is an error.
         source: the name of the table in error messages.
+
+    Examples:
+        >>> import numpy as np
+        >>> from simpletorch import data
+        >>> table = data.Table({"age": np.array([31.0, 45.0])}, target=np.array([0, 1]))
+        >>> table[1]
+        (tensor([45.]), tensor(1))
     """
 
     columns: tuple[str, ...]

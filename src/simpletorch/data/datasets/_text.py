@@ -38,6 +38,16 @@ class Lines(Dataset[str]):
 
     Raises:
         DataError: the file is missing or damaged, or, when a line is asked for, it is not in this encoding.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> from simpletorch import data
+        >>> with open("poem.txt", "w") as file:
+        ...     print("one", file=file)
+        ...     print("two", file=file)
+        >>> lines = data.Lines("poem.txt")
+        >>> len(lines), lines[1]
+        (2, 'two')
     """
 
     def __init__(self, path: PathLike, encoding: str = "utf-8", keep_empty: bool = False) -> None:
@@ -68,6 +78,18 @@ def lines(path: PathLike, encoding: str = "utf-8", keep_empty: bool = False) -> 
 
     Args:
         path, encoding, keep_empty: as for `Lines`.
+
+    Returns:
+        A dataset of `str`, read when a line is asked for.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> from simpletorch import data
+        >>> with open("poem.txt", "w") as file:
+        ...     print("one", file=file)
+        ...     print("two", file=file)
+        >>> list(data.lines("poem.txt"))
+        ['one', 'two']
     """
     return Lines(path, encoding, keep_empty)
 
@@ -113,6 +135,13 @@ class CharTokens(Dataset[tuple[Tensor[Int64, T], Tensor[Int64, T]]], Generic[T])
 
     Raises:
         DataError: the text is too short for one sample, or has a character that is not in the vocabulary.
+
+    Examples:
+        >>> from simpletorch import data
+        >>> tokens = data.CharTokens("to be or not to be", context=5)
+        >>> inputs, targets = tokens[0]
+        >>> tokens.decode(inputs), tokens.decode(targets)
+        ('to be', 'o be ')
 
     Source: Karpathy 2015, https://karpathy.github.io/2015/05/21/rnn-effectiveness/
     """

@@ -29,6 +29,12 @@ class BucketBatchSampler(Sampler[list[int]]):
     Raises:
         DataError: an argument is out of range, or there are too few batches for the ranks.
 
+    Examples:
+        >>> from simpletorch import data
+        >>> sampler = data.BucketBatchSampler([5, 90, 6, 88], batch_size=2, shuffle=False)
+        >>> list(sampler)
+        [[0, 2], [3, 1]]
+
     Source: Khomenko et al. 2016, "Accelerating recurrent neural network training using sequence bucketing and
     multi-GPU data parallelization", arXiv:1708.05604.
     """

@@ -36,6 +36,12 @@ class LoaderBuilder(Generic[Sample, Size, Drop]):
     Args:
         make: the class of the loader. `DataLoader.builder` passes it, so that nothing here has to import it.
         arguments: the arguments given so far, by the names that `DataLoader` has for them.
+
+    Examples:
+        >>> from simpletorch import data
+        >>> loader = data.DataLoader.builder().dataset(data.Digits()).batch_size(100).shuffle().build()
+        >>> len(loader)
+        15
     """
 
     def __init__(self, make: Callable[..., DataLoader[Any]], **arguments: Any) -> None:

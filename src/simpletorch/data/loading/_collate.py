@@ -37,9 +37,19 @@ def collate(samples: Sequence[Any]) -> Any:
         samples: one or more samples with the same fields: tensors, arrays, numbers, strings, or tuples, lists,
             mappings, named tuples and dataclasses of these.
 
+    Returns:
+        A batch of the samples' structure.
+
     Raises:
         DataError: two samples have tensors of different shapes, different kinds, or different fields; or there is a
             field that has no batch.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import data
+        >>> images, labels = data.collate([(torch.zeros(1, 8, 8), 3), (torch.zeros(1, 8, 8), 5)])
+        >>> images.shape, labels
+        (torch.Size([2, 1, 8, 8]), tensor([3, 5]))
 
     Source: https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.default_collate
     """

@@ -26,6 +26,13 @@ class DeviceLoader(Generic[Batch_co]):
     Args:
         loader: the loader that makes the batches.
         device: the device that batches are moved to.
+
+    Examples:
+        >>> from simpletorch import data
+        >>> loader = data.DataLoader(data.Digits(), batch_size=100).to("cpu")
+        >>> images, labels = next(iter(loader))
+        >>> images.device
+        device(type='cpu')
     """
 
     def __init__(self, loader: DataLoader[Batch_co], device: torch.device | str) -> None:

@@ -46,6 +46,12 @@ class DistributedSampler(TorchDistributedSampler[T_co]):
     Raises:
         DataError: the rank is not one of the ranks, the dataset has no length, or both ``drop_last`` and ``pad=False``.
 
+    Examples:
+        >>> from simpletorch import data
+        >>> sampler = data.DistributedSampler(data.Digits(), num_replicas=4, rank=1, shuffle=False)
+        >>> list(sampler)[:3]
+        [1, 5, 9]
+
     Source: https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.distributed.DistributedSampler
     """
 

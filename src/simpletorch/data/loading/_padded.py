@@ -25,6 +25,15 @@ class Padded:
 
     Raises:
         DataError: sequences differ in more than their length.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import data
+        >>> words = [torch.ones(2), torch.ones(4)]
+        >>> loader = data.DataLoader(words, batch_size=2, collate_fn=data.Padded(with_lengths=True))
+        >>> next(iter(loader))
+        (tensor([[1., 1., 0., 0.],
+                [1., 1., 1., 1.]]), tensor([2, 4]))
     """
 
     value: float = 0.0

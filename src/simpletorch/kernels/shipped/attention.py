@@ -56,6 +56,13 @@ def attention(
 
     Raises:
         BackendError: ``backend`` can't run these arguments, or is no backend.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import kernels
+        >>> query = torch.zeros(2, 4, 7, 8)
+        >>> kernels.attention(query, query, query, causal=True).shape
+        torch.Size([2, 4, 7, 8])
     """
     grouped = query.dim() >= 3 and query.shape[-3] != key.shape[-3]
 

@@ -38,6 +38,12 @@ def cross_entropy(
         ignore_index: the target of rows that don't count.
         label_smoothing: the share of the target that goes to all classes alike.
         z_loss: weight of the mean square of the logarithm of the sum of the powers.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import kernels
+        >>> kernels.cross_entropy(torch.zeros(7, 10), torch.zeros(7, dtype=torch.int64))
+        tensor(2.3026)
     """
     rows, classes = logits.reshape(-1, logits.shape[-1]), targets.reshape(-1)
     losses, normalizers = cross_entropy_rows(rows, classes, ignore_index, float(label_smoothing))

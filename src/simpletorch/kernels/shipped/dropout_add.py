@@ -40,6 +40,12 @@ def dropout_add(
 
     Raises:
         ValueError: ``p`` isn't between 0 and 1.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import kernels
+        >>> kernels.dropout_add(torch.ones(3), torch.ones(3), training=False)
+        tensor([2., 2., 2.])
     """
     if not 0.0 <= p <= 1.0:
         raise ValueError(f"p={p} is no chance, which is between 0 and 1")

@@ -40,6 +40,12 @@ def swiglu(gate: Float[torch.Tensor, "*b n"], up: Float[torch.Tensor, "*b n"]) -
     Args:
         gate: ``(*b, n)``, of a floating dtype; SiLU is applied to it.
         up: ``(*b, n)``, of a floating dtype.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import kernels
+        >>> kernels.swiglu(torch.zeros(2, 4), torch.ones(2, 4))[0]
+        tensor([0., 0., 0., 0.])
     """
     return _gated(gate, up, _SILU)
 
@@ -54,6 +60,12 @@ def geglu(
         gate: ``(*b, n)``, of a floating dtype; GELU is applied to it.
         up: ``(*b, n)``, of a floating dtype.
         tanh: take torch's ``approximate="tanh"`` instead of the exact GELU.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import kernels
+        >>> kernels.geglu(torch.zeros(2, 4), torch.ones(2, 4))[0]
+        tensor([0., 0., 0., 0.])
     """
     return _gated(gate, up, _gelu(tanh))
 
@@ -64,6 +76,12 @@ def swiglu_packed(packed: Float[torch.Tensor, "*b 2*n"]) -> Float[torch.Tensor, 
 
     Args:
         packed: ``(*b, 2*n)``, of a floating dtype: ``gate``, then ``up``.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import kernels
+        >>> kernels.swiglu_packed(torch.zeros(2, 8)).shape
+        torch.Size([2, 4])
     """
     return _gated(*packed.chunk(2, -1), _SILU)
 
@@ -75,6 +93,12 @@ def geglu_packed(packed: Float[torch.Tensor, "*b 2*n"], tanh: bool = False) -> F
     Args:
         packed: ``(*b, 2*n)``, of a floating dtype: ``gate``, then ``up``.
         tanh: take torch's ``approximate="tanh"`` instead of the exact GELU.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import kernels
+        >>> kernels.geglu_packed(torch.zeros(2, 8)).shape
+        torch.Size([2, 4])
     """
     return _gated(*packed.chunk(2, -1), _gelu(tanh))
 

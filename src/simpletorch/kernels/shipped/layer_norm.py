@@ -33,6 +33,12 @@ def layer_norm(
         weight: the factor of each value, ``(n,)``.
         bias: added to each value, ``(n,)``; None adds nothing.
         eps: added to the variance before the root.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import kernels
+        >>> kernels.layer_norm(torch.ones(2, 4), torch.ones(4)).shape
+        torch.Size([2, 4])
     """
     value = widened(x)
     bias = None if bias is None else bias.to(value.dtype)

@@ -37,6 +37,13 @@ def linear_cross_entropy(
         targets: class numbers ``(*b)``, Int64, each from 0 to v - 1, or ``ignore_index``.
         ignore_index: the target of rows that don't count.
         label_smoothing: the share of the target that goes to all classes alike, 0 to 1.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import kernels
+        >>> targets = torch.zeros(7, dtype=torch.int64)
+        >>> kernels.linear_cross_entropy(torch.zeros(7, 4), torch.zeros(10, 4), targets)
+        tensor(2.3026)
     """
     rows, classes = hidden.reshape(-1, hidden.shape[-1]), targets.reshape(-1)
     count, smoothing = (classes != ignore_index).sum(), float(label_smoothing)

@@ -26,6 +26,12 @@ def relu_add(x: Float[torch.Tensor, "*n"], y: Float[torch.Tensor, "*n"]) -> Floa
     Args:
         x: a tensor of any shape, of a floating dtype.
         y: a tensor of the shape of ``x``.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import kernels
+        >>> kernels.relu_add(torch.tensor([1.0, -3.0]), torch.ones(2))
+        tensor([2., 0.])
     """
     return torch.relu(x + y).to(x.dtype)
 

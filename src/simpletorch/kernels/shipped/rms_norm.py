@@ -34,6 +34,12 @@ def rms_norm(
         x: ``(*b, n)``, of a floating dtype.
         weight: the factor of each value, ``(n,)``.
         eps: added to the mean square before the root.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import kernels
+        >>> kernels.rms_norm(torch.full((2, 4), 3.0), torch.ones(4)).shape
+        torch.Size([2, 4])
     """
     return _normalized(x, weight, eps)
 
@@ -52,6 +58,13 @@ def add_rms_norm(
         residual: ``(*b, n)``, of a floating dtype.
         weight: the factor of each value, ``(n,)``.
         eps: added to the mean square before the root.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import kernels
+        >>> normed, total = kernels.add_rms_norm(torch.ones(2, 4), torch.ones(2, 4), torch.ones(4))
+        >>> total[0]
+        tensor([2., 2., 2., 2.])
     """
     total = (widened(x) + widened(residual)).to(x.dtype)
     return _normalized(total, weight, eps), total

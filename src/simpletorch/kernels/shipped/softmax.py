@@ -24,6 +24,12 @@ def softmax(x: Float[torch.Tensor, "*b n"], scale: float = 1.0) -> Float[torch.T
     Args:
         x: ``(*b, n)``, of a floating dtype.
         scale: the factor of ``x`` before the softmax.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import kernels
+        >>> kernels.softmax(torch.zeros(2, 4))[0]
+        tensor([0.2500, 0.2500, 0.2500, 0.2500])
     """
     return torch.softmax(widened(x) * scale, -1).to(x.dtype)
 

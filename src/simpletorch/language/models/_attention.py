@@ -27,6 +27,14 @@ class KeyValues(NamedTuple, Generic[B, H, S, E]):
     Attributes:
         keys: ``(B, H, S, E)``.
         values: ``(B, H, S, E)``.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.language import models
+        >>> config = models.GPT2Config(100, 32, 16, 2, n_layer=1)
+        >>> keys = torch.zeros(2, 2, 7, 8)
+        >>> models.KeyValues(keys, values=keys).keys.shape
+        torch.Size([2, 2, 7, 8])
     """
 
     keys: Tensor[Float, B, H, S, E]

@@ -58,6 +58,13 @@ class BertConfig(Config, Generic[V, L, D, H, K]):
         initializer_range: the standard deviation of the first weights.
         layer_norm_eps: added to the variance in layer norms.
         pad_token_id: the number of the padding token, whose embedding isn't trained; None for no such token.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.language import models
+        >>> config = models.BertConfig(100, 32, 16, 2, 5, num_hidden_layers=1, intermediate_size=32)
+        >>> models.BertModel(config).config.hidden_size
+        16
     """
 
     COMPUTED: ClassVar[Mapping[str, object]] = {
@@ -273,6 +280,15 @@ class BertOutput(NamedTuple, Generic[B, T, D]):
     Attributes:
         last_hidden_state: the tokens' states, ``(B, T, D)``.
         pooler_output: the text's state, ``(B, D)``.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.language import models
+        >>> config = models.BertConfig(100, 32, 16, 2, 5, num_hidden_layers=1, intermediate_size=32)
+        >>> tokens = torch.zeros(2, 7, dtype=torch.int64)
+        >>> states, pooled = models.BertModel(config)(tokens)
+        >>> states.shape, pooled.shape
+        (torch.Size([2, 7, 16]), torch.Size([2, 16]))
     """
 
     last_hidden_state: Tensor[Float, B, T, D]
@@ -287,6 +303,15 @@ class BertModel(_Body[V, L, D, H, K]):
 
     Raises:
         ShapeMismatch: (a `ValueError` too) a size is below 1, or the heads don't divide the width.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.language import models
+        >>> config = models.BertConfig(100, 32, 16, 2, 5, num_hidden_layers=1, intermediate_size=32)
+        >>> tokens = torch.zeros(2, 7, dtype=torch.int64)
+        >>> output = models.BertModel(config)(tokens)
+        >>> output.last_hidden_state.shape, output.pooler_output.shape
+        (torch.Size([2, 7, 16]), torch.Size([2, 16]))
 
     Source: https://arxiv.org/abs/1810.04805; state dict as of ``transformers.BertModel``.
     """
@@ -367,6 +392,14 @@ class BertForMaskedLM(Module, Generic[V, L, D, H, K]):
     Raises:
         ShapeMismatch: (a `ValueError` too) a size is below 1, or the heads don't divide the width.
 
+    Examples:
+        >>> import torch
+        >>> from simpletorch.language import models
+        >>> config = models.BertConfig(100, 32, 16, 2, 5, num_hidden_layers=1, intermediate_size=32)
+        >>> tokens = torch.zeros(2, 7, dtype=torch.int64)
+        >>> models.BertForMaskedLM(config)(tokens).shape
+        torch.Size([2, 7, 100])
+
     Source: https://arxiv.org/abs/1810.04805; state dict as of ``transformers.BertForMaskedLM``.
     """
 
@@ -399,6 +432,14 @@ class BertForSequenceClassification(Module, Generic[V, L, D, H, K]):
 
     Raises:
         ShapeMismatch: (a `ValueError` too) a size is below 1, or the heads don't divide the width.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.language import models
+        >>> config = models.BertConfig(100, 32, 16, 2, 5, num_hidden_layers=1, intermediate_size=32)
+        >>> tokens = torch.zeros(2, 7, dtype=torch.int64)
+        >>> models.BertForSequenceClassification(config)(tokens).shape
+        torch.Size([2, 5])
 
     Source: https://arxiv.org/abs/1810.04805; state dict as of ``transformers.BertForSequenceClassification``.
     """
@@ -437,6 +478,14 @@ def bert_base(*, weights: Weights | None = None) -> BertModel[30522, 512, 768, 1
     Raises:
         FileNotFoundError: there is no such file.
         CheckpointError: the file can't be read, or its keys or shapes are not the model's.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.language import models
+        >>> with torch.device("meta"):
+        ...     model = models.bert_base()
+        >>> model(torch.zeros(2, 7, dtype=torch.int64, device="meta")).pooler_output.shape
+        torch.Size([2, 768])
     """
     model = BertModel(BertConfig(30522, 512, hidden_size=768, num_attention_heads=12, num_labels=2))
     load_weights(model, weights)

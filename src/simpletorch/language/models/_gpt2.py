@@ -51,6 +51,13 @@ class GPT2Config(Config, Generic[V, L, D, H]):
         initializer_range: the standard deviation of the first weights.
         scale_attn_weights: divide attention scores by the root of a head's width.
         scale_attn_by_inverse_layer_idx: divide attention scores by the layer's number too, from 1.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.language import models
+        >>> config = models.GPT2Config(100, 32, 16, 2, n_layer=1)
+        >>> models.GPT2Model(config).config.n_embd
+        16
     """
 
     COMPUTED: ClassVar[Mapping[str, object]] = {"add_cross_attention": False, "tie_word_embeddings": True}
@@ -154,6 +161,14 @@ class GPT2Model(Module, Generic[V, L, D, H]):
 
     Raises:
         ShapeMismatch: (a `ValueError` too) a size is below 1, or the heads don't divide the width.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.language import models
+        >>> config = models.GPT2Config(100, 32, 16, 2, n_layer=1)
+        >>> tokens = torch.zeros(2, 7, dtype=torch.int64)
+        >>> models.GPT2Model(config)(tokens).shape
+        torch.Size([2, 7, 16])
     """
 
     def __init__(self, config: GPT2Config[V, L, D, H]) -> None:
@@ -245,6 +260,14 @@ class GPT2LMHeadModel(Module, Generic[V, L, D, H]):
     Raises:
         ShapeMismatch: (a `ValueError` too) a size is below 1, or the heads don't divide the width.
 
+    Examples:
+        >>> import torch
+        >>> from simpletorch.language import models
+        >>> config = models.GPT2Config(100, 32, 16, 2, n_layer=1)
+        >>> tokens = torch.zeros(2, 7, dtype=torch.int64)
+        >>> models.GPT2LMHeadModel(config)(tokens).shape
+        torch.Size([2, 7, 100])
+
     Source: Radford et al., 2019; state dict as of ``transformers.GPT2LMHeadModel``.
     """
 
@@ -310,6 +333,14 @@ def gpt2(*, weights: Weights | None = None) -> GPT2LMHeadModel[50257, 1024, 768,
     Raises:
         FileNotFoundError: there is no such file.
         CheckpointError: the file can't be read, or its keys or shapes are not the model's.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.language import models
+        >>> with torch.device("meta"):
+        ...     model = models.gpt2()
+        >>> model(torch.zeros(2, 7, dtype=torch.int64, device="meta")).shape
+        torch.Size([2, 7, 50257])
     """
     model = GPT2LMHeadModel(GPT2Config(50257, 1024, n_embd=768, n_head=12, n_layer=12))
     load_weights(model, weights)

@@ -57,6 +57,13 @@ class LlamaConfig(Config, Generic[V, D, H, G, E, M]):
         attention_bias: whether the linear layers of attention add a bias.
         attention_dropout: the dropout probability of attention weights.
         mlp_bias: whether the linear layers of the perceptrons add a bias.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.language import models
+        >>> config = models.LlamaConfig(100, 16, 4, 2, 4, 32, num_hidden_layers=1)
+        >>> models.LlamaModel(config).config.hidden_size
+        16
     """
 
     vocab_size: Dim[V]
@@ -173,6 +180,14 @@ class LlamaModel(Module, Generic[V, D, H, G, E, M]):
 
     Raises:
         ShapeMismatch: (a `ValueError` too) a size is below 1, or the key-value heads don't divide the query heads.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.language import models
+        >>> config = models.LlamaConfig(100, 16, 4, 2, 4, 32, num_hidden_layers=1)
+        >>> tokens = torch.zeros(2, 7, dtype=torch.int64)
+        >>> models.LlamaModel(config)(tokens).shape
+        torch.Size([2, 7, 16])
     """
 
     def __init__(self, config: LlamaConfig[V, D, H, G, E, M]) -> None:
@@ -273,6 +288,14 @@ class LlamaForCausalLM(Module, Generic[V, D, H, G, E, M]):
 
     Raises:
         ShapeMismatch: (a `ValueError` too) a size is below 1, or the key-value heads don't divide the query heads.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.language import models
+        >>> config = models.LlamaConfig(100, 16, 4, 2, 4, 32, num_hidden_layers=1)
+        >>> tokens = torch.zeros(2, 7, dtype=torch.int64)
+        >>> models.LlamaForCausalLM(config)(tokens).shape
+        torch.Size([2, 7, 100])
 
     Source: https://arxiv.org/abs/2302.13971; state dict as of ``transformers.LlamaForCausalLM``.
     """
@@ -382,6 +405,14 @@ def llama_3_2_1b(*, weights: Weights | None = None) -> LlamaForCausalLM[128256, 
     Raises:
         FileNotFoundError: there is no such file.
         CheckpointError: the file can't be read, or its keys or shapes are not the model's.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.language import models
+        >>> with torch.device("meta"):
+        ...     model = models.llama_3_2_1b()
+        >>> model(torch.zeros(2, 7, dtype=torch.int64, device="meta")).shape
+        torch.Size([2, 7, 128256])
     """
     config = LlamaConfig(
         128256,

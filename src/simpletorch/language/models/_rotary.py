@@ -48,6 +48,11 @@ class Rotary:
         truncate: yarn: whether the limits between fast and slow are whole numbers of pairs.
         short_factor: longrope: by how much each pair is slowed down in texts up to the original length.
         long_factor: longrope: the same in longer texts.
+
+    Examples:
+        >>> from simpletorch.language import models
+        >>> models.Rotary(theta=500000.0, kind="llama3", factor=8.0).factor
+        8.0
     """
 
     theta: float = 10_000.0

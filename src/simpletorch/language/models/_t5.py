@@ -58,6 +58,13 @@ class T5Config(Config, Generic[V, D, E, H, M]):
         scale_decoder_outputs: multiply the decoder's states by ``d_model**-0.5`` before the head.
         pad_token_id: the number of the padding token.
         decoder_start_token_id: the number of the token that the decoder starts with.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.language import models
+        >>> config = models.T5Config(100, 16, 4, 4, 32, num_layers=1, num_decoder_layers=1)
+        >>> models.T5ForConditionalGeneration(config).config.d_model
+        16
     """
 
     COMPUTED: ClassVar[Mapping[str, object]] = {"is_encoder_decoder": True}
@@ -322,6 +329,14 @@ class T5ForConditionalGeneration(Module, Generic[V, D, E, H, M]):
         ShapeMismatch: (a `ValueError` too) a size is below 1.
         TorchError: (a `ValueError` too) there is no activation of the configuration's name.
 
+    Examples:
+        >>> import torch
+        >>> from simpletorch.language import models
+        >>> config = models.T5Config(100, 16, 4, 4, 32, num_layers=1, num_decoder_layers=1)
+        >>> tokens = torch.zeros(2, 7, dtype=torch.int64)
+        >>> models.T5ForConditionalGeneration(config)(tokens, torch.zeros(2, 5, dtype=torch.int64)).shape
+        torch.Size([2, 5, 100])
+
     Source: https://arxiv.org/abs/1910.10683; state dict as of ``transformers.T5ForConditionalGeneration``.
     """
 
@@ -426,6 +441,14 @@ def t5_small(*, weights: Weights | None = None) -> T5ForConditionalGeneration[32
     Raises:
         FileNotFoundError: there is no such file.
         CheckpointError: the file can't be read, or its keys or shapes are not the model's.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.language import models
+        >>> with torch.device("meta"):
+        ...     model = models.t5_small()
+        >>> sum(parameter.numel() for parameter in model.parameters())
+        60506624
     """
     model = T5ForConditionalGeneration(T5Config(32128, 512, d_kv=64, num_heads=8, d_ff=2048))
     load_weights(model, weights)

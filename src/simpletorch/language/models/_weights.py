@@ -47,6 +47,14 @@ def load_weights(model: nn.Module, weights: Weights | None, *, new: Collection[s
     Raises:
         FileNotFoundError: there is no such file or folder.
         CheckpointError: the file can't be read, or its keys or shapes are not the model's.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.language import models
+        >>> config = models.GPT2Config(100, 32, 16, 2, n_layer=1)
+        >>> model = models.GPT2LMHeadModel(config)
+        >>> torch.save(model.state_dict(), "gpt2.pt")
+        >>> models.load_weights(models.GPT2LMHeadModel(config), "gpt2.pt")
     """
     if weights is not None:
         kept = tuple(f"{name}." for name in new)

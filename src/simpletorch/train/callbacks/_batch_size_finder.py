@@ -40,6 +40,18 @@ class BatchSizeFinder(Callback):
     Raises:
         ValueError: a number is out of range.
         OutOfMemory: not even ``start`` fits.
+
+    Examples:
+        >>> from simpletorch import data, nn, optim, train
+        >>> model = nn.Sequential(nn.Flatten(), nn.Linear(64, 10))
+        >>> optimizer = optim.AdamW(model.parameters(), lr=0.01)
+        >>> loader = data.DataLoader(data.Digits(), batch_size=100)
+        >>> finder = train.BatchSizeFinder(lambda size: data.DataLoader(data.Digits(), size), largest=256)
+        >>> settings = {"loss": nn.functional.cross_entropy, "optimizer": optimizer, "progress": False}
+        >>> trainer = train.Trainer(**settings, callbacks=[finder])
+        >>> history = trainer.fit(model, loader, epochs=1)
+        >>> finder.batch_size
+        256
     """
 
     batch_size: int | None

@@ -38,6 +38,18 @@ class CSVLogger(Callback):
     Raises:
         ValueError: ``every`` is less than 1.
         OSError: while training: the file can't be written.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> from simpletorch import data, nn, optim, train
+        >>> model = nn.Sequential(nn.Flatten(), nn.Linear(64, 10))
+        >>> optimizer = optim.AdamW(model.parameters(), lr=0.01)
+        >>> loader = data.DataLoader(data.Digits(), batch_size=100)
+        >>> settings = {"loss": nn.functional.cross_entropy, "optimizer": optimizer, "progress": False}
+        >>> trainer = train.Trainer(**settings, callbacks=[train.CSVLogger("run.csv")])
+        >>> history = trainer.fit(model, loader, epochs=1)
+        >>> Path("run.csv").read_text().splitlines()[0]
+        'kind,epoch,step,loss,learning_rate'
     """
 
     main_only = True

@@ -31,6 +31,17 @@ class DetectNaN(Callback):
     Raises:
         ValueError: ``every`` is less than 1.
         TorchError: while training: a value isn't finite; it names the layer.
+
+    Examples:
+        >>> from simpletorch import data, nn, optim, train
+        >>> model = nn.Sequential(nn.Flatten(), nn.Linear(64, 10))
+        >>> optimizer = optim.AdamW(model.parameters(), lr=0.01)
+        >>> loader = data.DataLoader(data.Digits(), batch_size=100)
+        >>> settings = {"loss": nn.functional.cross_entropy, "optimizer": optimizer, "progress": False}
+        >>> trainer = train.Trainer(**settings, callbacks=[train.DetectNaN(every=10)])
+        >>> history = trainer.fit(model, loader, epochs=1)
+        >>> len(history)
+        1
     """
 
     def __init__(self, *, every: int = 1) -> None:

@@ -22,6 +22,18 @@ class GradientMonitor(Callback):
 
     Raises:
         ValueError: ``every`` is less than 1.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> from simpletorch import data, nn, optim, train
+        >>> model = nn.Sequential(nn.Flatten(), nn.Linear(64, 10))
+        >>> optimizer = optim.AdamW(model.parameters(), lr=0.01)
+        >>> loader = data.DataLoader(data.Digits(), batch_size=100)
+        >>> settings = {"loss": nn.functional.cross_entropy, "optimizer": optimizer, "progress": False}
+        >>> trainer = train.Trainer(**settings, callbacks=[train.GradientMonitor(), train.CSVLogger("run.csv")])
+        >>> history = trainer.fit(model, loader, epochs=1)
+        >>> "gradient_norm" in Path("run.csv").read_text()
+        True
     """
 
     without_gradient: tuple[str, ...] = ()

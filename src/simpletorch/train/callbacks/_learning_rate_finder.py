@@ -40,6 +40,18 @@ class LearningRateFinder(Callback):
         ValueError: a number is out of range.
         TorchError: the loss falls nowhere, or a scheduler has rates of its own that would undo the suggestion.
 
+    Examples:
+        >>> from simpletorch import data, nn, optim, train
+        >>> model = nn.Sequential(nn.Flatten(), nn.Linear(64, 10))
+        >>> optimizer = optim.AdamW(model.parameters(), lr=0.01)
+        >>> loader = data.DataLoader(data.Digits(), batch_size=100)
+        >>> finder = train.LearningRateFinder(batches=30)
+        >>> settings = {"loss": nn.functional.cross_entropy, "optimizer": optimizer, "progress": False}
+        >>> trainer = train.Trainer(**settings, callbacks=[finder])
+        >>> history = trainer.fit(model, loader, epochs=1)
+        >>> optimizer.param_groups[0]["lr"] == finder.suggestion
+        True
+
     Source: Smith 2017, "Cyclical learning rates for training neural networks", section 3.3; the rule for the suggestion
     is in the manner of fastai's "valley".
     """

@@ -35,6 +35,17 @@ class Live(Callback):
 
     Raises:
         ValueError: ``every`` is negative.
+
+    Examples:
+        >>> from simpletorch import data, nn, optim, train
+        >>> model = nn.Sequential(nn.Flatten(), nn.Linear(64, 10))
+        >>> optimizer = optim.AdamW(model.parameters(), lr=0.01)
+        >>> loader = data.DataLoader(data.Digits(), batch_size=100)
+        >>> settings = {"loss": nn.functional.cross_entropy, "optimizer": optimizer, "progress": False}
+        >>> trainer = train.Trainer(**settings, callbacks=[train.Live()])
+        >>> history = trainer.fit(model, loader, epochs=1)
+        >>> len(history)
+        1
     """
 
     def __init__(self, *, every: float = 0.5) -> None:

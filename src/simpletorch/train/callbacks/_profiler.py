@@ -34,6 +34,18 @@ class Profiler(Callback):
     Raises:
         ValueError: ``active`` is less than 1 or another number negative.
 
+    Examples:
+        >>> from pathlib import Path
+        >>> from simpletorch import data, nn, optim, train
+        >>> model = nn.Sequential(nn.Flatten(), nn.Linear(64, 10))
+        >>> optimizer = optim.AdamW(model.parameters(), lr=0.01)
+        >>> loader = data.DataLoader(data.Digits(), batch_size=100)
+        >>> settings = {"loss": nn.functional.cross_entropy, "optimizer": optimizer, "progress": False}
+        >>> trainer = train.Trainer(**settings, callbacks=[train.Profiler("profile", active=2)])
+        >>> history = trainer.fit(model, loader, epochs=1)
+        >>> len(list(Path("profile").iterdir())) > 0
+        True
+
     Source: https://docs.pytorch.org/docs/stable/profiler.html
     """
 

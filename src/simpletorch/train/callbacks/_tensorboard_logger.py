@@ -28,6 +28,18 @@ class TensorBoardLogger(Callback):
     Raises:
         ValueError: ``every`` is less than 1.
         BackendError: while training: tensorboard is not installed.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> from simpletorch import data, nn, optim, train
+        >>> model = nn.Sequential(nn.Flatten(), nn.Linear(64, 10))
+        >>> optimizer = optim.AdamW(model.parameters(), lr=0.01)
+        >>> loader = data.DataLoader(data.Digits(), batch_size=100)
+        >>> settings = {"loss": nn.functional.cross_entropy, "optimizer": optimizer, "progress": False}
+        >>> trainer = train.Trainer(**settings, callbacks=[train.TensorBoardLogger("runs")])
+        >>> history = trainer.fit(model, loader, epochs=1)
+        >>> len(list(Path("runs").iterdir()))
+        1
     """
 
     main_only = True

@@ -36,6 +36,12 @@ class ConvNeXtBlock(Module, Generic[C]):
         channels: the number of channels, C.
         layer_scale: the first value of the learned factor of each channel.
         depth: the probability that the block is skipped in training, 0 to 1.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.vision import models
+        >>> models.ConvNeXtBlock(16, layer_scale=1e-6, depth=0.0)(torch.zeros(2, 16, 8, 8)).shape
+        torch.Size([2, 16, 8, 8])
     """
 
     def __init__(self, channels: Dim[C], layer_scale: float, depth: float) -> None:
@@ -82,6 +88,13 @@ class ConvNeXt(Module, Generic[K]):
 
     Raises:
         ShapeMismatch: (a `ValueError` too) there are not as many widths as layers, or a number is below 1.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.vision import models
+        >>> model = models.ConvNeXt([16, 32, 48, 64], [1, 1, 1, 1], num_classes=10)
+        >>> model(torch.zeros(2, 3, 64, 64)).shape
+        torch.Size([2, 10])
 
     Source: https://arxiv.org/abs/2201.03545, Section 3.
     """
@@ -148,6 +161,14 @@ def convnext_tiny(
     Raises:
         FileNotFoundError: there is no such file.
         CheckpointError: the file can't be fetched or read, or its keys or shapes are not the model's.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.vision import models
+        >>> with torch.device("meta"):
+        ...     model = models.convnext_tiny(num_classes=10)
+        >>> model(torch.zeros(2, 3, 224, 224, device="meta")).shape
+        torch.Size([2, 10])
     """
     model = ConvNeXt((96, 192, 384, 768), (3, 3, 9, 3), num_classes, stochastic_depth_prob=stochastic_depth_prob)
     load_weights(model, chosen("convnext_tiny", weights, pretrained))

@@ -89,6 +89,12 @@ class EfficientNet(Module, Generic[K]):
     Raises:
         ShapeMismatch: (a `ValueError` too) a number isn't above 0.
 
+    Examples:
+        >>> import torch
+        >>> from simpletorch.vision import models
+        >>> models.EfficientNet(width=0.25, depth=0.25, num_classes=10)(torch.zeros(2, 3, 64, 64)).shape
+        torch.Size([2, 10])
+
     Source: https://arxiv.org/abs/1905.11946, Table 1 and Section 3.3.
     """
 
@@ -168,6 +174,14 @@ def efficientnet_b0(
     Raises:
         FileNotFoundError: there is no such file.
         CheckpointError: the file can't be fetched or read, or its keys or shapes are not the model's.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.vision import models
+        >>> with torch.device("meta"):
+        ...     model = models.efficientnet_b0(num_classes=10)
+        >>> model(torch.zeros(2, 3, 224, 224, device="meta")).shape
+        torch.Size([2, 10])
     """
     return _efficientnet(1.0, 1.0, 0.2, chosen("efficientnet_b0", weights, pretrained), num_classes, options)
 

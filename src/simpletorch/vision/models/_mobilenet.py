@@ -107,6 +107,16 @@ class MobileNetV3(Module, Generic[K]):
     Raises:
         ShapeMismatch: (a `ValueError` too) a number is below 1.
 
+    Examples:
+        >>> import torch
+        >>> from simpletorch.vision import models
+        >>> with torch.device("meta"):
+        ...     model = models.mobilenet_v3_small(num_classes=10)
+        >>> model(torch.zeros(2, 3, 224, 224, device="meta")).shape
+        torch.Size([2, 10])
+        >>> isinstance(model, models.MobileNetV3)
+        True
+
     Source: https://arxiv.org/abs/1905.02244, Tables 1 and 2.
     """
 
@@ -183,6 +193,14 @@ def mobilenet_v3_small(
     Raises:
         FileNotFoundError: there is no such file.
         CheckpointError: the file can't be fetched or read, or its keys or shapes are not the model's.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.vision import models
+        >>> with torch.device("meta"):
+        ...     model = models.mobilenet_v3_small(num_classes=10)
+        >>> model(torch.zeros(2, 3, 224, 224, device="meta")).shape
+        torch.Size([2, 10])
     """
     model = MobileNetV3(_SMALL, 1024, num_classes, **options)
     load_weights(model, chosen("mobilenet_v3_small", weights, pretrained))

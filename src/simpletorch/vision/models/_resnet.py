@@ -46,6 +46,12 @@ class BasicBlock(Module, Generic[I, O, S]):
         out: the number of output channels, O.
         stride: the step of the first convolution and of the shortcut, S.
         norm: makes a normalization layer from a number of channels.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.vision import models
+        >>> models.BasicBlock(16, 32, stride=2)(torch.zeros(2, 16, 8, 8)).shape
+        torch.Size([2, 32, 4, 4])
     """
 
     expansion: ClassVar[int] = 1
@@ -78,6 +84,12 @@ class Bottleneck(Module, Generic[I, O, S]):
         out: the number of output channels, O; the 3×3 convolution has a quarter of them.
         stride: the step of the 3×3 convolution and of the shortcut, S.
         norm: makes a normalization layer from a number of channels.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.vision import models
+        >>> models.Bottleneck(16, 64, stride=2)(torch.zeros(2, 16, 8, 8)).shape
+        torch.Size([2, 64, 4, 4])
     """
 
     expansion: ClassVar[int] = 4
@@ -135,6 +147,13 @@ class ResNet(Module, Generic[K]):
 
     Raises:
         ShapeMismatch: (a `ValueError` too) there are not four stages, or a number is below 1.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.vision import models
+        >>> model = models.ResNet(models.BasicBlock, [1, 1, 1, 1], num_classes=10)
+        >>> model(torch.zeros(2, 3, 64, 64)).shape
+        torch.Size([2, 10])
 
     Source: https://arxiv.org/abs/1512.03385, Table 1.
     """
@@ -214,6 +233,14 @@ def resnet18(
     Raises:
         FileNotFoundError: there is no such file.
         CheckpointError: the file can't be fetched or read, or its keys or shapes are not the model's.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.vision import models
+        >>> with torch.device("meta"):
+        ...     model = models.resnet18(num_classes=10)
+        >>> model(torch.zeros(2, 3, 224, 224, device="meta")).shape
+        torch.Size([2, 10])
     """
     return _resnet(BasicBlock, (2, 2, 2, 2), chosen("resnet18", weights, pretrained), num_classes, **options)
 
@@ -252,6 +279,14 @@ def resnet50(
     Raises:
         FileNotFoundError: there is no such file.
         CheckpointError: the file can't be fetched or read, or its keys or shapes are not the model's.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.vision import models
+        >>> with torch.device("meta"):
+        ...     model = models.resnet50(num_classes=10)
+        >>> model(torch.zeros(2, 3, 224, 224, device="meta")).shape
+        torch.Size([2, 10])
     """
     return _resnet(Bottleneck, (3, 4, 6, 3), chosen("resnet50", weights, pretrained), num_classes, **options)
 

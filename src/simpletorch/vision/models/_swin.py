@@ -126,6 +126,12 @@ class SwinBlock(Module, Generic[D]):
         dropout: the dropout probability after the attention's projection and in the perceptron.
         attention_dropout: the dropout probability of attention weights.
         depth: the probability that a branch is skipped in training, 0 to 1.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.vision import models
+        >>> models.SwinBlock(32, heads=4, window=4, shift=2)(torch.zeros(2, 8, 8, 32)).shape
+        torch.Size([2, 8, 8, 32])
     """
 
     def __init__(
@@ -196,6 +202,13 @@ class SwinTransformer(Module, Generic[K]):
     Raises:
         ShapeMismatch: (a `ValueError` too) there are not as many depths as heads, a number is below 1, or the heads
             don't divide the width.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.vision import models
+        >>> model = models.SwinTransformer(4, 32, [2, 2], [2, 4], window_size=4, num_classes=10)
+        >>> model(torch.zeros(2, 3, 64, 64)).shape
+        torch.Size([2, 10])
 
     Source: https://arxiv.org/abs/2103.14030, Section 3.3.
     """
@@ -294,6 +307,14 @@ def swin_t(
     Raises:
         FileNotFoundError: there is no such file.
         CheckpointError: the file can't be fetched or read, or its keys or shapes are not the model's.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.vision import models
+        >>> with torch.device("meta"):
+        ...     model = models.swin_t(num_classes=10)
+        >>> model(torch.zeros(2, 3, 224, 224, device="meta")).shape
+        torch.Size([2, 10])
     """
     model = SwinTransformer(
         4, 96, (2, 2, 6, 2), (3, 6, 12, 24), 7, num_classes, **{"stochastic_depth_prob": 0.2} | options

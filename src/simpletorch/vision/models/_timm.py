@@ -49,6 +49,14 @@ def from_timm(state: State) -> dict[str, torch.Tensor]:
     Raises:
         CheckpointError: the names are of no such model, or of a variant with other parts.
 
+    Examples:
+        >>> import torch
+        >>> from simpletorch.vision import models
+        >>> model = models.resnet18()
+        >>> state = models.from_timm(models.to_timm(model))
+        >>> model.load_state_dict(state)
+        <All keys matched successfully>
+
     Source: https://github.com/huggingface/pytorch-image-models, timm 1.0.31.
     """
     pairs = dict(_pairs_of(state))
@@ -71,9 +79,18 @@ def to_timm(model: nn.Module) -> dict[str, torch.Tensor]:
     Args:
         model: a model of a family that `from_timm` has.
 
+    Returns:
+        Tensors by timm's names; they share memory with the model.
+
     Raises:
         TypeError: the model is of no such family.
         CheckpointError: it has parts that timm's has not, such as layers that were put in.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.vision import models
+        >>> sorted(models.to_timm(models.resnet18()))[:2]
+        ['bn1.bias', 'bn1.num_batches_tracked']
     """
     family = next((pairs for kind, pairs in _OURS.items() if isinstance(model, kind)), None)
     if family is None:

@@ -74,6 +74,12 @@ class UNet(Module, Generic[C, K]):
     Raises:
         ShapeMismatch: (a `ValueError` too) a number is below 1.
 
+    Examples:
+        >>> import torch
+        >>> from simpletorch.vision import models
+        >>> models.UNet(3, 2, width=8)(torch.zeros(2, 3, 64, 64)).shape
+        torch.Size([2, 2, 64, 64])
+
     Source: https://arxiv.org/abs/1505.04597, Figure 1.
     """
 
@@ -133,6 +139,12 @@ def unet(
     Raises:
         FileNotFoundError: there is no such file.
         CheckpointError: the file can't be read, or its keys or shapes are not the model's.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.vision import models
+        >>> models.unet(num_classes=5, width=8)(torch.zeros(2, 3, 64, 64)).shape
+        torch.Size([2, 5, 64, 64])
     """
     model = UNet(channels, num_classes, width=width, depth=depth)
     load_weights(model, weights)

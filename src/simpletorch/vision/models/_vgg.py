@@ -41,6 +41,14 @@ class VGG(Module, Generic[K]):
     Raises:
         ShapeMismatch: (a `ValueError` too) there are not five stages, or a number is below 1.
 
+    Examples:
+        >>> import torch
+        >>> from simpletorch.vision import models
+        >>> with torch.device("meta"):
+        ...     model = models.VGG([1, 1, 2, 2, 2], num_classes=10)
+        >>> model(torch.zeros(2, 3, 224, 224, device="meta")).shape
+        torch.Size([2, 10])
+
     Source: https://arxiv.org/abs/1409.1556, Table 1.
     """
 
@@ -224,6 +232,14 @@ def vgg16_bn(
     Raises:
         FileNotFoundError: there is no such file.
         CheckpointError: the file can't be fetched or read, or its keys or shapes are not the model's.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.vision import models
+        >>> with torch.device("meta"):
+        ...     model = models.vgg16_bn(num_classes=10)
+        >>> model(torch.zeros(2, 3, 224, 224, device="meta")).shape
+        torch.Size([2, 10])
     """
     return _vgg((2, 2, 3, 3, 3), chosen("vgg16_bn", weights, pretrained), num_classes, True, dropout)
 

@@ -118,6 +118,14 @@ class VisionTransformer(Module, Generic[N, P, D, H, K]):
         ShapeMismatch: (a `ValueError` too) a number is below 1, the patches don't cover the image, or the heads don't
             divide the width.
 
+    Examples:
+        >>> import torch
+        >>> from simpletorch.vision import models
+        >>> sizes = {"num_layers": 2, "num_heads": 4, "hidden_dim": 32, "mlp_dim": 64}
+        >>> model = models.VisionTransformer(64, 16, **sizes, num_classes=10)
+        >>> model(torch.zeros(2, 3, 64, 64)).shape
+        torch.Size([2, 10])
+
     Source: https://arxiv.org/abs/2010.11929, Table 1.
     """
 
@@ -195,6 +203,14 @@ def vit_b_16(
     Raises:
         FileNotFoundError: there is no such file.
         CheckpointError: the file can't be fetched or read, or its keys or shapes are not the model's.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.vision import models
+        >>> with torch.device("meta"):
+        ...     model = models.vit_b_16(num_classes=10)
+        >>> model(torch.zeros(2, 3, 224, 224, device="meta")).shape
+        torch.Size([2, 10])
     """
     model = VisionTransformer(
         image_size, 16, 12, 12, 768, 3072, num_classes, dropout=dropout, attention_dropout=attention_dropout

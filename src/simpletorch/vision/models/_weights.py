@@ -96,9 +96,19 @@ def read_weights(weights: Weights) -> Mapping[str, torch.Tensor]:
     Args:
         weights: a state dict, a path, an ``http`` or ``https`` address, or a member of torchvision's weight enums.
 
+    Returns:
+        Tensors by name.
+
     Raises:
         FileNotFoundError: there is no such file.
         CheckpointError: the file can't be fetched, is damaged, or holds no state dict.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.vision import models
+        >>> torch.save(models.resnet18().state_dict(), "resnet18.pt")
+        >>> len(models.read_weights("resnet18.pt"))
+        122
     """
     if isinstance(weights, Mapping):
         return weights
