@@ -132,12 +132,14 @@ def _slice(run: Interpreter, node: ast.Slice, scope: Scope) -> Value:
     )
 
 
-def _several(run: Interpreter, nodes: list[ast.expr], scope: Scope) -> tuple[Value, ...] | Unknown:
-    """The items of a display; unknown where a star hides how many there are."""
+def _several(
+    run: Interpreter, nodes: list[ast.expr], scope: Scope, *, unordered: bool = False
+) -> tuple[Value, ...] | Unknown:
+    """The items of a display (``unordered``: of a set's); unknown where a star hides how many there are."""
     out: list[Value] = []
     for node in nodes:
         if type(node) is ast.Starred:
-            value = iteration.check(run, run.evaluate(node.value, scope))
+            value = (iteration.check if unordered else iteration.gathered)(run, run.evaluate(node.value, scope))
             found = run.items(value)
             if found is None:
                 guards.may_raise(run, guards.ANY)
@@ -180,7 +182,7 @@ def _list(run: Interpreter, node: ast.List, scope: Scope) -> Value:
 
 
 def _set(run: Interpreter, node: ast.Set, scope: Scope) -> Value:
-    found = _several(run, node.elts, scope)
+    found = _several(run, node.elts, scope, unordered=True)
     for value in () if isinstance(found, Unknown) else found:
         items.check_key(run, value)
     if isinstance(found, Unknown) or not all(map(is_known, found)):

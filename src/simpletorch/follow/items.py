@@ -470,7 +470,7 @@ def _put_in_list(run: Interpreter, owner: List, index: Value, value: Value) -> N
 
 def extend(run: Interpreter, owner: List, more: Value) -> None:
     """``owner.extend(more)``."""
-    iteration.check(run, more)
+    more = iteration.gathered(run, more)
     found, more = run.items(more), run.resolve(more)
     if found is not None and owner.items is not None and len(owner.items) + len(found) <= LARGEST:
         run.heap.write(owner.cells, "items", owner.items + found)

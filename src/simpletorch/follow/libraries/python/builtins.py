@@ -151,7 +151,8 @@ def _sequence(
     """The items of the only argument; where their number isn't known, an unknown-length list of them."""
     if not args:
         return ()
-    source = iteration.check(run, args[0])
+    is_hinted = items_of is iteration.items  # no set is made of them
+    source = iteration.gathered(run, args[0]) if is_hinted else iteration.check(run, args[0])
     found = None if isinstance(source, Choice) else items_of(run, source)
     if found is not None:
         return found
@@ -850,9 +851,10 @@ def _backwards(run: Interpreter, source: List, last: int) -> Iterator:
 
 @model("builtins.sorted")
 def _sorted(run: Interpreter, iterable: Value, /, *, key: Value = None, reverse: Value = False) -> Value:
-    found = iteration.members(run, iteration.check(run, iterable))
+    source = iteration.gathered(run, iterable)
+    found = iteration.members(run, source)
     if found is None:
-        return List(None, iteration.item(run, iterable))
+        return List(None, iteration.item(run, source))
     return List(in_order(run, found, {"key": key, "reverse": reverse}))
 
 
