@@ -247,6 +247,8 @@ _IN_PYTHON: Final = frozenset({
 """Of ``torch``, what is written in Python."""
 
 
+_OF_SYSTEM: Final = ("pathlib.Path", "pathlib.PurePath")
+"""Classes that make objects of another class, which depends on the system."""
 _OF_SHARDED: Final = ("set_", "reshard", "unshard", "reset_iter_state")
 """How the methods begin that `fully_shard` gives a module."""
 _OF_CLASSES: Final = (Function, Native, Property, StaticMethod, Class)
@@ -293,7 +295,7 @@ def _plainly(run: Interpreter, value: Instance, name: str) -> Value:
     if value.state.get("sharded") and name.startswith(_OF_SHARDED):
         return run.derived(f".{name}", value, None, type=None)
     if name == "__class__":
-        return value.cls
+        return value.cls if value.cls.qualified not in _OF_SYSTEM else run.unknown("which kind of path it is")
     if name == "__dict__" and descriptors.slots(value.cls) is None:
         return attributes_of(run, value) if has_dict(run, value) else run.unknown("the attributes of an object")
     held = behind(value)

@@ -708,7 +708,9 @@ _OF_SIZES: Final = {
 
 def _exception(report: Report) -> Raised:
     """What torch raises: where an index or a dim is out of range an IndexError; else its layers and losses differ."""
-    if report.op == "[]" and isinstance(report.got, str):
+    input_ = report.operands.get("input")
+    has_dims = not isinstance(input_, TensorType) or input_.shape.rank != 0
+    if report.op == "[]" and isinstance(report.got, str) and has_dims:
         return Raised("TypeError", None, ("Exception", "BaseException"))
     if report.op == "[]" or isinstance(report.expected, range):
         return Raised("IndexError", None, ("LookupError", "Exception", "BaseException"))

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, guards, items, iteration, texts
 from simpletorch.follow.budget import LARGEST, formats_too_much, weight
+from simpletorch.follow.libraries import METHODS as LIBRARY_METHODS
 from simpletorch.follow.marks import no_tensors, sparsity
 from simpletorch.follow.memory import stand_ins
-from simpletorch.follow.model import abstract, iterators, kinds, metaclasses, unmodelled
+from simpletorch.follow.model import abstract, counters, iterators, kinds, metaclasses, unmodelled
 from simpletorch.follow.numbers import between, indexes, offsets
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
@@ -410,6 +411,10 @@ def _of_views(run: Interpreter, name: str, left: Value, right: Value) -> Value:
 def _of_collections(run: Interpreter, name: str, left: Value, right: Value) -> Value:
     if isinstance(left, View) or isinstance(right, View):
         return _of_views(run, name, left, right)
+    if (counted := counters.operate(name, left, right)) is not MISSING:
+        return counted
+    if any(isinstance(v, Dict) and v.kind == counters.KIND for v in (left, right)):
+        return unmodelled.operator(run, name)
     if name in ("__eq__", "__ne__"):
         if is_tuple(left) and is_tuple(right):
             return run.derived(name, left, right)
@@ -451,9 +456,14 @@ def _of_collections(run: Interpreter, name: str, left: Value, right: Value) -> V
         found = _PYTHON[name](left.cells.keys(), right.cells.keys())
         return Set(tuple(found)) if not isinstance(found, bool) else found
     if isinstance(left, Dict) and isinstance(right, Dict) and name == "__or__":
-        rest = left.rest if right.rest is MISSING else right.rest
-        return Dict({**left.cells, **right.cells}, rest)
+        made = Dict({**left.cells, **right.cells}, left.rest if right.rest is MISSING else right.rest)
+        made.kind, made.default = next(((d.kind, d.default) for d in (left, right) if d.kind in _OWN), ("dict", None))
+        return made
     return unmodelled.operator(run, name)
+
+
+_OWN: Final = ("OrderedDict", "defaultdict")
+"""The kinds of dicts whose ``|`` gives one of the same kind."""
 
 
 def _of_rows(run: Interpreter, name: str, left: Value, right: Value) -> Value:
@@ -476,6 +486,8 @@ def _equal_collections(run: Interpreter, name: str, left: List | Set | Dict, rig
         return (left.cells.keys() == right.cells.keys()) is (name == "__eq__")
     if isinstance(left, Dict) and left.rest is MISSING and right.rest is MISSING:
         certain = not any(branches.may_be_missing(run, v) for v in (*left.cells.values(), *right.cells.values()))
+        if certain and left.kind == right.kind == "OrderedDict" and list(left.cells) != list(right.cells):
+            return name == "__ne__"
         if certain and left.cells.keys() != right.cells.keys():
             return name == "__ne__"
         if certain:
@@ -625,6 +637,8 @@ def unary(run: Interpreter, name: str, value: Value) -> Value:
         return _UNARY[name](value)
     if isinstance(value, Unknown) and value.matrix is not None:
         return sparsity.operate(run, name, value, None) or run.unknown(f"what {name} gives")
+    if isinstance(value, Dict) and (counted := counters.operate(name, value)) is not MISSING:
+        return counted
     if isinstance(value, Unknown):
         return run.unknown(value.reason, value.type, value.cause)
     kinds.need(run, value, name)
@@ -690,7 +704,9 @@ def in_place(run: Interpreter, name: str, old: Value, value: Value) -> Value:
             for key in ("item", "items", SIZE):
                 run.heap.write(held.cells, key, made.cells.get(key, MISSING))
             return old
-    if isinstance(held, Dict) and name == "__or__" and plain and held.kind != "Counter":
+    if isinstance(held, Dict) and plain and held.kind == counters.KIND and own in LIBRARY_METHODS[Dict]:
+        return LIBRARY_METHODS[Dict][own](run, (held, value), {})
+    if isinstance(held, Dict) and name == "__or__" and plain:
         items.update(run, held, value)
         return old
     if isinstance(held, Set) and name in ("__or__", "__and__", "__sub__", "__xor__") and plain:

@@ -158,14 +158,19 @@ class Steps(iterators.Lazy):
     @property
     def waits(self) -> bool:
         """Whether it is suspended where closing it runs more statements."""
-        node = self.function.node
-        return self.at > 0 and not self.is_over and (bool(_last_things(node)) or _delegates(node))
+        if self.at == 0 or self.is_over:
+            return False
+        return (bool(_last_things(self.function.node)) and _is_within(self.body, _try)) or self._waits_for_another
+
+    @property
+    def _waits_for_another(self) -> bool:
+        return _delegates(self.function.node) and _is_within(self.body, _delegated)
 
     def drop(self) -> None:
         """A name of it is gone: if that was the last one, its ``finally`` runs."""
         if not self.waits:
             return
-        if _delegates(self.function.node):
+        if self._waits_for_another:
             self.run.escape((self.function, *self._own_values()))
         for statement in _last_things(self.function.node):
             unmodelled.happens(self.run, statement, self.scope, "what a generator does when it is dropped")
@@ -204,6 +209,13 @@ class Steps(iterators.Lazy):
         for key in ("items", "item"):
             heap.write(cells, key, found.cells[key])
         return iterators.pull(self.run, self.holder)
+
+
+def _is_within(body: Any, kind: Callable[..., Any]) -> bool:
+    """Whether a body is suspended within what this function steps through."""
+    while body is not None and body.gi_code is not kind.__code__:
+        body = getattr(body, "gi_yieldfrom", None)
+    return body is not None
 
 
 def not_stop(error: Raised) -> Raised:

@@ -10,7 +10,6 @@ from simpletorch.follow import branches, items, iteration
 from simpletorch.follow.budget import LARGEST
 from simpletorch.follow.libraries import library_class, model
 from simpletorch.follow.libraries.python.builtins import make_dict
-from simpletorch.follow.libraries.python.methods import count_items
 from simpletorch.follow.model import kinds
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import MISSING, Class, Dict, Instance, List, Native, StaticMethod, Value
@@ -62,20 +61,8 @@ def _make_default(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs:
     return made
 
 
-def _make_counter(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    source = run.resolve(args[0]) if args else ()
-    if isinstance(source, Dict):
-        made: Dict = make_dict(run, cls, args, kwargs)
-    else:
-        made = make_dict(run, cls, (), kwargs)
-        count_items(run, made, source)
-    made.kind = "Counter"
-    return made
-
-
 library_class("collections.OrderedDict", make=_make_ordered)
 library_class("collections.defaultdict", make=_make_default)
-library_class("collections.Counter", make=_make_counter)
 
 
 @model("collections.ChainMap")
