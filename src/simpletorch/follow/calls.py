@@ -401,6 +401,8 @@ def escape(run: Interpreter, values: tuple[Value, ...]) -> None:
                 run.heap.write(value.cells, key, run.unknown("a dict that unknown code has changed"))
             run.heap.write(value.state, "open", run.unknown("a dict that unknown code has changed"))
         elif isinstance(value, Set):
+            for one in list(value.cells):
+                run.heap.write(value.cells, one, MISSING)
             run.heap.write(value.state, "open", True)
         elif isinstance(value, Iterator):
             iterators.force(run, value)

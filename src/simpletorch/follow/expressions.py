@@ -354,7 +354,8 @@ def _exec(run: Interpreter, args: tuple[Value, ...], kwargs: Mapping[str, Value]
     """``exec(text)``: the statements of a text that is known; another one may set each variable of the module."""
     source = run.resolve(args[0]) if args else None
     if len(args) > 1 or kwargs:
-        return run.call_in_the_dark(run.unknown("what exec runs"), args, kwargs)
+        here = tuple(v for v in map(run.resolve, scope.cells.values()) if isinstance(v, Function))  # their code may run
+        return run.call_in_the_dark(run.unknown("what exec runs"), (*args, *here), kwargs)
     tree = statements_of(run.node, source) if isinstance(source, str) else None
     if tree is not None:
         done = run.execute(tree.body, scope)

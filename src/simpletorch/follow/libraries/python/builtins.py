@@ -354,12 +354,7 @@ def length(run: Interpreter, value: Value) -> Value:
         return _first_size(run, value)
     if isinstance(value, Instance):
         if (own := run.special(value, "__len__")) is not None:
-            found = run.resolve(run.call(own, ()))
-            if isinstance(found, int) and found < 0:
-                raise Raised("ValueError", None, ("Exception", "BaseException"))
-            if found is None or isinstance(found, float | str):
-                raise Raised("TypeError", None, ("Exception", "BaseException"))
-            return found
+            return branches.length_said(run, run.call(own, ()))
         if behind(value) is not value:
             return length(run, behind(value))
         kinds.need(run, value, "__len__")
@@ -528,6 +523,8 @@ def _delattr(run: Interpreter, obj: Value, name: Value, /) -> Value:
 
 @model("builtins.vars")
 def _vars(run: Interpreter, owner: Value = None, /) -> Value:
+    if isinstance(owner, Instance) and owner.cls.find("__dict__") is not None:
+        return run.attribute(owner, "__dict__")
     if isinstance(owner, Instance):
         if descriptors.slots(owner.cls) is not None or owner.cls.qualified in descriptors.WITHOUT_DICT:
             raise kinds.error("TypeError")
@@ -538,6 +535,9 @@ def _vars(run: Interpreter, owner: Value = None, /) -> Value:
         return attributes.attributes_of(run, owner)
     if isinstance(owner, Namespace):
         return attributes.get(run, owner, "__dict__")
+    if kinds.has_attribute(owner, "__dict__") is False:
+        raise kinds.error("TypeError")
+    guards.may_raise(run, guards.ANY)
     return run.unknown("the attributes of a value")
 
 
@@ -933,6 +933,8 @@ def _min(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) ->
 def _sum(run: Interpreter, iterable: Value, /, start: Value = 0) -> Value:
     source = iteration.asked(run, iteration.check(run, iterable))
     out: Value = start
+    if isinstance(run.resolve(start), str | bytes):
+        raise kinds.error("TypeError")
     if iterators.can_pull(source) and (source.lazy is None or not source.lazy.minds):
         taken = 0
         while taken < _LONGEST and (one := iterators.pull(run, source)) is not iterators.UNSURE:
@@ -1086,8 +1088,15 @@ def _open(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
     return run.call(run.program.library(run, "io.open"), args, kwargs)
 
 
-@native("builtins.id", "builtins.globals", "builtins.locals", "builtins.eval", "builtins.exec",
-        "builtins.compile")  # fmt: skip
+@native("builtins.eval", "builtins.exec")
+def _runs(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """Code that isn't known: it may change what it is given."""
+    run.escape((*args, *kwargs.values()))
+    guards.may_raise(run, guards.ANY)
+    return run.unknown("what Python's own function gives")
+
+
+@native("builtins.id", "builtins.globals", "builtins.locals", "builtins.compile")
 def _dark(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     return run.unknown("what Python's own function gives")
 
@@ -1101,7 +1110,11 @@ def _import(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value])
 def _dir(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     """The names in a module of the program, in a plain class of it, or in an object of one."""
     owner = run.resolve(args[0]) if args else None
+    if isinstance(owner, Instance) and (said := run.special(owner, "__dir__")) is not None:
+        return run.call(run.program.builtin(run, "sorted"), (run.call(said, ()),))
     cls = owner.cls if isinstance(owner, Instance) else owner
+    if isinstance(cls, Class) and (kinds.real(cls) is not None or any("__slots__" in c.cells for c in cls.mro)):
+        return List(None, run.unknown("a name", "str"))
     if isinstance(cls, Class) and owner is not None:
         own = {n for c in cls.mro[:-1] for n in c.cells}
         held = {n for n in owner.cells if isinstance(n, str)} if isinstance(owner, Instance) else set()
