@@ -12,7 +12,7 @@ from simpletorch.follow.libraries.pytorch import sparse
 from simpletorch.follow.marks import devices, gradients, layout, modules, origins, purity, sparsity, updates
 from simpletorch.follow.memory import stand_ins
 from simpletorch.follow.memory.remembered import note, note_name
-from simpletorch.follow.model import descriptors, kinds, metaclasses
+from simpletorch.follow.model import abstract, descriptors, kinds, metaclasses
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
     MISSING,
@@ -405,7 +405,8 @@ def attributes_of(run: Interpreter, value: Instance) -> Dict:
 
 def _of_class(run: Interpreter, value: Class, name: str) -> Value:
     found = value.find(name)
-    if name == "register" and found is None and value.metadata.get(metaclasses.ABC):
+    is_abstract = value.metadata.get(metaclasses.ABC) or abstract.asked_class(value) is not None
+    if name == "register" and found is None and is_abstract:
         value.metadata[metaclasses.REGISTERS] = True
     if descriptors.META in value.metadata and (own := descriptors.of_metaclass(run, value, name, found)) is not None:
         return own

@@ -40,6 +40,7 @@ from simpletorch.follow.values import (
     Unknown,
     Value,
     View,
+    behind,
 )
 from simpletorch.rules import TensorType
 from simpletorch.shapes import Dim, at_least
@@ -120,6 +121,8 @@ def over(run: Interpreter, node: ast.For | ast.AsyncFor, scope: Scope) -> Done:
 
 
 def _over(run: Interpreter, node: ast.For | ast.AsyncFor, scope: Scope, source: Value) -> Done:
+    if isinstance(source, Instance) and source.cls.find("__iter__") is None:
+        source = behind(source)
     if isinstance(source, Dict):
         source = items.whole(run, source)
     if isinstance(source, Choice):

@@ -7,6 +7,7 @@ known as far as their bases are. Of everything else nothing is sure.
 from __future__ import annotations
 
 import builtins
+import collections.abc
 import sys
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Mapping
@@ -138,6 +139,9 @@ _OF_LIBRARIES: Final = {
     "typing.Generic": object,
     "collections.OrderedDict": OrderedDict,
     "collections.deque": deque,
+    "collections.Counter": Counter,
+    "collections.defaultdict": defaultdict,
+    **{f"collections.abc.{n}": getattr(collections.abc, n) for n in collections.abc.__all__},
 }
 
 

@@ -15,7 +15,7 @@ from simpletorch.follow.budget import length as length_of_range
 from simpletorch.follow.heap import now
 from simpletorch.follow.libraries import NATIVES, VALUES, Work, by_name, gives, library_class, model, native
 from simpletorch.follow.marks import modules
-from simpletorch.follow.model import descriptors, iterators, kinds, metaclasses
+from simpletorch.follow.model import abstract, descriptors, iterators, kinds, metaclasses
 from simpletorch.follow.numbers import between, offsets, processes, sizes
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
@@ -413,10 +413,22 @@ def _issubclass(run: Interpreter, cls: Value, class_or_tuple: Value, /) -> Value
     if options and any(kinds.is_of_python(run.resolve(v)) for v in (cls, *options)):
         raise kinds.error("TypeError")
     if isinstance(cls, Class) and all(isinstance(o, Class) for o in options):
-        found = any(operators.is_subclass(cls, o) for o in options)
-        if found or not (cls.unknown_base is not None or any(map(metaclasses.may_claim, options))):
-            return found
+        answers = [_derives(run, cls, o) for o in options]
+        if True in answers or None not in answers:
+            return True in answers
     return run.unknown("what a class is derived from", "bool")
+
+
+def _derives(run: Interpreter, cls: Class, other: Class) -> bool | None:
+    """``issubclass(cls, other)``; None where that isn't known."""
+    if operators.is_subclass(cls, other):
+        return True
+    if cls.unknown_base is not None or metaclasses.may_claim(other):
+        return None
+    if other.is_a("typing.Protocol"):
+        return None
+    asked = abstract.asked_class(other)
+    return False if asked is None else abstract.derives(run, cls, asked)
 
 
 @model("builtins.callable")
@@ -425,7 +437,9 @@ def _callable(run: Interpreter, obj: Value, /) -> Value:
         if isinstance(value, Unknown):
             return run.derived("callable", value, None)
         if isinstance(value, Instance):
-            return value.cls.find("__call__") is not None or value.cls.is_a("torch.nn.Module")
+            there = value.cls.find("__call__") is not None or value.cls.is_a("torch.nn.Module")
+            unsure = value.cls.unknown_base is not None and not there
+            return run.derived("callable", value, None) if unsure else there
         return isinstance(value, Function | Method | Native | BoundNative | Class | StaticMethod)
 
     return run.each(obj, one)

@@ -11,7 +11,6 @@ from simpletorch.follow.budget import LARGEST
 from simpletorch.follow.libraries import library_class, model
 from simpletorch.follow.libraries.python.builtins import make_dict
 from simpletorch.follow.model import kinds
-from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import MISSING, Class, Dict, Instance, List, Native, StaticMethod, Value
 
 if TYPE_CHECKING:
@@ -61,8 +60,8 @@ def _make_default(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs:
     return made
 
 
-library_class("collections.OrderedDict", make=_make_ordered)
-library_class("collections.defaultdict", make=_make_default)
+library_class("collections.OrderedDict", ("builtins.dict",), make=_make_ordered)
+library_class("collections.defaultdict", ("builtins.dict",), make=_make_default)
 
 
 @model("collections.ChainMap")
@@ -212,15 +211,36 @@ def _make(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
 
 @model("collections.namedtuple")
 def _named_tuple(
-    run: Interpreter, typename: Value, field_names: Value, *more: Value, defaults: Value = None, **rest: Value
+    run: Interpreter,
+    typename: Value,
+    field_names: Value,
+    *,
+    rename: Value = False,
+    defaults: Value = None,
+    module: Value = None,
 ) -> Value:
     names = tuple(field_names.replace(",", " ").split()) if isinstance(field_names, str) else run.items(field_names)
     defaults = run.items(defaults) if defaults is not None else ()
     if not isinstance(typename, str) or names is None or defaults is None or not all(isinstance(n, str) for n in names):
         return run.unknown("a named tuple's class")
-    if any(not n.isidentifier() or iskeyword(n) or n.startswith("_") for n in names):
-        raise Raised("ValueError", None, ("Exception", "BaseException"))
+    if rename is not False:
+        is_bad = any(_is_no_field(n) or n in names[:i] for i, n in enumerate(names))
+        if is_bad and rename is not True:
+            return run.unknown("a named tuple's class")
+        names = tuple(f"_{i}" if _is_no_field(n) or n in names[:i] else n for i, n in enumerate(names))
+    elif any(map(_is_no_field, names)) or len(set(names)) < len(names):
+        raise kinds.error("ValueError")
+    if not typename.isidentifier() or iskeyword(typename):
+        raise kinds.error("ValueError")
+    if len(defaults) > len(names):
+        raise kinds.error("TypeError")
     made = Class(typename, (run.program.library_class("typing.NamedTuple"),), {}, run.program.main)
     padding = (MISSING,) * (len(names) - len(defaults))
     make_named_tuple(made, tuple(zip(names, (*padding, *defaults), strict=True)))
+    if module is not None:
+        made.cells["__module__"] = module
     return made
+
+
+def _is_no_field(name: str) -> bool:
+    return not name.isidentifier() or iskeyword(name) or name.startswith("_")

@@ -132,4 +132,9 @@ def _from_keys(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Valu
 
 for _operator in ("add", "sub", "or", "and"):
     METHODS[Dict][f"__i{_operator}__"] = _in_place(f"__i{_operator}__")
-library_class("collections.Counter", make=_make, methods={"fromkeys": StaticMethod(Native("fromkeys", _from_keys))})
+library_class(
+    "collections.Counter",
+    ("builtins.dict",),
+    make=_make,
+    methods={"fromkeys": StaticMethod(Native("fromkeys", _from_keys))},
+)
