@@ -659,6 +659,10 @@ def _of_plain(run: Interpreter, value: Value, name: str) -> Value:
         return _class_of(run, value)
     if name == "__name__":
         return run.unknown("a name", "str")
+    if isinstance(value, StaticMethod | BoundNative):
+        known = value.function if isinstance(value, StaticMethod) and name in ("__func__", "__wrapped__") else None
+        known = value.receiver if isinstance(value, BoundNative) and name == "__self__" else known
+        return run.unknown(f".{name} of a method") if known is None else known
     if isinstance(value, slice) and name in ("start", "stop", "step"):
         return getattr(value, name)
     if kinds.has_attribute(value, name) is not False:

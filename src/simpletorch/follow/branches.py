@@ -152,9 +152,6 @@ def cause_of(value: List) -> Cause:
 
 def _truth_of_instance(run: Interpreter, value: Instance) -> bool | tuple[Unknown, bool]:
     for name in ("__bool__", "__len__"):
-        found = value.cls.find(name)
-        if found is not None and found[0] is None:
-            raise Raised("TypeError", None, ("Exception", "BaseException"))
         if (own := run.special(value, name)) is not None:
             if name == "__len__":
                 return truth(run, length_said(run, run.call(own, ())))

@@ -239,8 +239,14 @@ class Interpreter:
         return attributes.get(self, value, name)
 
     def special(self, value: Instance, name: str) -> Value:
-        """The method of its class that an operation on an object calls; None without."""
+        """The method of its class that an operation on an object calls; None without.
+
+        Raises:
+            Raised: the class says that there is none.
+        """
         found = value.cls.find(name)
+        if found is not None and found[0] is None:
+            raise Raised("TypeError", None, ("Exception", "BaseException"))
         return None if found is None else attributes.bind(self, found[0], value, value.cls)
 
     def set_attribute(self, value: Value, name: str, new: Value) -> None:

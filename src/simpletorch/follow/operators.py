@@ -19,6 +19,7 @@ from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
     MISSING,
     SIZE,
+    BoundNative,
     Choice,
     Class,
     Dict,
@@ -536,6 +537,8 @@ def _of_constants(run: Interpreter, name: str, left: Value, right: Value) -> Val
     if isinstance(left, DType) is not isinstance(right, DType):
         return run.unknown("how a dtype compares", "bool")  # NumPy's are equal to their names
     if not (is_known(left) and is_known(right)):
+        if name in ("__eq__", "__ne__") and type(left) is type(right) and isinstance(left, Method | BoundNative):
+            return _are_one_method(left, right) is (name == "__eq__")
         if name in ("__eq__", "__ne__"):
             return (left is right) is (name == "__eq__")
         _check_kinds(name, left, right)
@@ -548,6 +551,13 @@ def _of_constants(run: Interpreter, name: str, left: Value, right: Value) -> Val
         return _PYTHON[name](left, right)
     except _ERRORS as error:
         raise _as_raised(error) from None
+
+
+def _are_one_method(left: Method | BoundNative, right: Any) -> bool:
+    """Whether two methods are one function's, of one object."""
+    if isinstance(left, Method):
+        return left.receiver is right.receiver and left.function is right.function
+    return left.receiver is right.receiver and left.name == right.name
 
 
 def _check_times(name: str, left: Value, right: Value) -> None:

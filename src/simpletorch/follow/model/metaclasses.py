@@ -37,6 +37,7 @@ __all__ = [
     "mark_abstract",
     "may_claim",
     "of_type",
+    "settle",
     "special",
     "subclassed",
 ]
@@ -106,10 +107,15 @@ def begin(run: Interpreter, cls: Class, bases: Sequence[Value], options: Mapping
             isinstance(stated, Class) and stated.is_a("abc.ABCMeta")
         )
         cls.metadata[ABC] = has_abc or any(c.metadata.get(ABC) for c in cls.mro)
-        cls.metadata[ABSTRACT] = cls.metadata[ABC] and cls.unknown_base is None and _has_abstract(cls)
+        settle(cls)
         return value
 
     return finished
+
+
+def settle(cls: Class) -> None:
+    """Whether objects of a class can be made, by what it and its bases hold now."""
+    cls.metadata[ABSTRACT] = bool(cls.metadata[ABC]) and cls.unknown_base is None and _has_abstract(cls)
 
 
 def _by_metaclass(

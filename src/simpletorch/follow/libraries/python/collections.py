@@ -2,47 +2,50 @@
 
 from __future__ import annotations
 
+import collections.abc
 import sys
+from collections.abc import Callable
 from keyword import iskeyword
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, items, iteration
 from simpletorch.follow.budget import LARGEST
-from simpletorch.follow.libraries import library_class, model
+from simpletorch.follow.libraries import OWN, library_class, model
 from simpletorch.follow.libraries.python.builtins import make_dict
-from simpletorch.follow.model import kinds
-from simpletorch.follow.values import MISSING, Class, Dict, Instance, List, Native, StaticMethod, Value
+from simpletorch.follow.model import kinds, metaclasses
+from simpletorch.follow.values import MISSING, Class, Dict, Instance, List, Native, StaticMethod, Tensor, Value
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-_ABSTRACT: Final = [
-    "AsyncGenerator",
-    "AsyncIterable",
-    "AsyncIterator",
-    "Awaitable",
-    "Callable",
-    "Collection",
-    "Container",
-    "Coroutine",
-    "Generator",
-    "Hashable",
-    "ItemsView",
-    "Iterable",
-    "Iterator",
-    "KeysView",
-    "Mapping",
-    "MutableMapping",
-    "MutableSequence",
-    "MutableSet",
-    "Reversible",
-    "Sequence",
-    "Set",
-    "Sized",
-    "ValuesView",
-]
-for _name in _ABSTRACT:
-    library_class(f"collections.abc.{_name}")
+_HERE: Final = Path(__file__).parent
+
+
+def _given(name: str) -> Callable[[Interpreter, Class], None]:
+    """What tells one of Python's abstract classes that it has a subclass: the methods of `abc.txt` are its own."""
+
+    def subclassed(run: Interpreter, cls: Class) -> None:
+        own = run.program.library_class(f"collections.abc.{name}")
+        text = run.program.library(run, f"simpletorch_abc.{name}")
+        for short, value in text.cells.items() if isinstance(text, Class) else ():
+            if short not in own.cells and short not in ("__module__", "__qualname__", "__doc__"):
+                own.cells[short] = value
+        metaclasses.settle(cls)
+
+    return subclassed
+
+
+for _name in collections.abc.__all__:
+    OWN[f"simpletorch_abc.{_name}"] = _HERE / "abc.txt"
+    _bases = [b.__name__ for b in getattr(collections.abc, _name).__bases__]
+    library_class(
+        f"collections.abc.{_name}",
+        tuple(f"collections.abc.{b}" if b != "object" else "builtins.object" for b in _bases),
+        subclassed=_given(_name),
+        abc=True,
+        abstract=bool(getattr(collections.abc, _name).__abstractmethods__),
+    )
 
 
 # -- dicts -----------------------------------------------------------------------------------------------------------
@@ -55,8 +58,11 @@ def _make_ordered(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs:
 
 
 def _make_default(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    factory = run.resolve(args[0]) if args else None
+    if factory is not None and (kinds.is_of_python(factory) or isinstance(factory, Tensor)):
+        raise kinds.error("TypeError")
     made: Dict = make_dict(run, cls, args[1:], kwargs)
-    made.default, made.kind = run.resolve(args[0]) if args else None, "defaultdict"
+    made.default, made.kind = factory, "defaultdict"
     return made
 
 
