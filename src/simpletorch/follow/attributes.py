@@ -215,7 +215,8 @@ def bind(run: Interpreter, found: Value, receiver: Value, owner: Class) -> Value
         return run.call(found.getter, (receiver,)) if found.getter is not None else MISSING
     if type(found) is Instance and (getter := found.cls.find("__get__")) is not None:
         is_class = isinstance(receiver, Class)
-        return run.call(Method(getter[0], found), (None, receiver) if is_class else (receiver, owner))
+        given = (None, receiver) if is_class else (receiver, getattr(receiver, "cls", owner))
+        return run.call(Method(getter[0], found), given)
     return found
 
 
@@ -430,12 +431,15 @@ def _of_class(run: Interpreter, value: Class, name: str) -> Value:
     if name == "__bases__":
         return value.bases
     if name == "__members__" and "members" in value.metadata:
-        return Dict({m.cells["name"]: m for m in value.metadata["members"]})
+        named = value.metadata.get("named") or {m.cells["name"]: m for m in value.metadata["members"]}
+        return Dict(dict(named))
     if name == "__dict__":
         return Dict(dict(value.cells), run.unknown("an attribute of a class"))
     if name == "mro":
         return Native("mro", lambda run, args, kwargs: List(value.mro))
     if hasattr(type, name) or name == "__annotations__":
+        return run.unknown(f"{name} of a class")
+    if name.startswith(("__dataclass_", "__match_args__")) and any("dataclass" in c.metadata for c in value.mro):
         return run.unknown(f"{name} of a class")
     if (work := NATIVES.get(f"{value.qualified}.{name}")) is not None:
         return work
@@ -541,9 +545,23 @@ def _of_super(run: Interpreter, value: Super, name: str) -> Value:
 
 
 def _new(run: Interpreter, args: tuple[Value, ...]) -> Value:
-    """``object.__new__(cls)``, or that of one of Python's collections."""
+    """``object.__new__(cls)``, or that of one of Python's collections.
+
+    Raises:
+        Raised: it is given arguments that nothing takes.
+    """
     cls = run.resolve(args[0]) if args else None
+    if len(args) > 1 and isinstance(cls, Class) and _is_plain_object(run, cls):
+        ends, begins = cls.find("__init__"), cls.find("__new__")
+        if begins is not None or ends is None:
+            raise kinds.error("TypeError")
     return Instance(cls, kinds.collection_of(cls)) if isinstance(cls, Class) else run.unknown("an object")
+
+
+def _is_plain_object(run: Interpreter, cls: Class) -> bool:
+    """Whether the program's classes are all that an object is made by."""
+    own = cls.mro[:-1]
+    return cls.unknown_base is None and all(c.module == run.program.main and "dataclass" not in c.metadata for c in own)
 
 
 # -- the rest --------------------------------------------------------------------------------------------------------

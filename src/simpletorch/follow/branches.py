@@ -142,6 +142,10 @@ def truth(run: Interpreter, value: Value) -> bool | tuple[Unknown, bool]:
         return _truth_of_instance(run, value)
     if isinstance(value, tuple) or is_known(value):
         return bool(value)
+    if isinstance(value, Class) and "metaclass" in value.metadata:
+        for name in ("__bool__", "__len__"):
+            if (own := run.special(value, name)) is not None:
+                return truth(run, run.call(own, ()))
     return True
 
 

@@ -246,6 +246,7 @@ def create(run: Interpreter, node: ast.ClassDef, scope: Scope) -> Value:
     if "metaclass" in options:
         made.metadata["metaclass"] = True
     made.metadata["parameters"] = _parameters(node)
+    made.metadata["options"] = frozenset(options)
     body.owner = made
     finished = metaclasses.begin(run, made, bases, options)
     branches.finish(run, run.execute(node.body, body))

@@ -34,7 +34,7 @@ from simpletorch.follow.heap import Cells, Heap, born, now
 from simpletorch.follow.marks import devices, gradients, purity, sparsity
 from simpletorch.follow.marks.training import Training
 from simpletorch.follow.memory import recursion, remembered, stand_ins
-from simpletorch.follow.model import generators
+from simpletorch.follow.model import generators, metaclasses
 from simpletorch.follow.numbers import sizes
 from simpletorch.follow.outcomes import Done, Ending, Exhausted, Outcome, Raised
 from simpletorch.follow.sources.syntax import number, parse, unparsed
@@ -238,12 +238,14 @@ class Interpreter:
         """``value.name``."""
         return attributes.get(self, value, name)
 
-    def special(self, value: Instance, name: str) -> Value:
-        """The method of its class that an operation on an object calls; None without.
+    def special(self, value: Instance | Class, name: str) -> Value:
+        """The method of its class that an operation on an object, or a class, calls; None without.
 
         Raises:
             Raised: the class says that there is none.
         """
+        if isinstance(value, Class):
+            return metaclasses.special(value, name)
         found = value.cls.find(name)
         if found is not None and found[0] is None:
             raise Raised("TypeError", None, ("Exception", "BaseException"))

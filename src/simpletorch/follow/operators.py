@@ -13,7 +13,7 @@ from simpletorch.follow.budget import LARGEST, formats_too_much, weight
 from simpletorch.follow.libraries import METHODS as LIBRARY_METHODS
 from simpletorch.follow.marks import no_tensors, sparsity
 from simpletorch.follow.memory import stand_ins
-from simpletorch.follow.model import abstract, counters, iterators, kinds, metaclasses, unmodelled
+from simpletorch.follow.model import abstract, counters, descriptors, iterators, kinds, metaclasses, unmodelled
 from simpletorch.follow.numbers import between, indexes, offsets
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
@@ -150,6 +150,8 @@ def binary(run: Interpreter, name: str, left: Value, right: Value) -> Value:
         return union
     if isinstance(left, Instance) or isinstance(right, Instance):
         return _of_objects(run, name, left, right)
+    if any(isinstance(v, Class) and descriptors.META in v.metadata for v in (left, right)):
+        return _of_classes(run, name, left, right)
     if isinstance(left, Unknown) or isinstance(right, Unknown):
         if run.takers:
             _may_refuse(run, name, left, right)
@@ -206,6 +208,22 @@ def _of_objects(run: Interpreter, name: str, left: Value, right: Value) -> Value
         elif one.cls.unknown_base is not None:
             return run.unknown(f"what {name} of {one!r} gives")
     return _of_plain_objects(run, name, left, right)
+
+
+def _of_classes(run: Interpreter, name: str, left: Value, right: Value) -> Value:
+    """An operator of classes, which their metaclasses answer."""
+    for one, other, method in ((left, right, name), (right, left, _MIRRORED.get(name) or f"__r{name[2:]}")):
+        own = metaclasses.special(one, method) if isinstance(one, Class) else None
+        if own is not None:
+            answer = run.resolve(run.call(own, (other,)))
+            if isinstance(answer, Choice) and _may_pass(answer):
+                return unmodelled.operator(run, name)
+            if answer is not NotImplemented:
+                return answer
+    if name in ("__eq__", "__ne__") and not isinstance(left, Unknown) and not isinstance(right, Unknown):
+        asked = [metaclasses.special(v, "__eq__") for v in (left, right) if isinstance(v, Class)]
+        return (left is right) is (name == "__eq__") if not any(asked) else unmodelled.operator(run, name)
+    return unmodelled.operator(run, name)
 
 
 def _may_pass(answer: Value) -> bool:
@@ -974,8 +992,12 @@ def _is_no_number(run: Interpreter, cls: Value) -> bool:
 def _is_one(run: Interpreter, value: Value, cls: Value) -> bool | None:
     if not isinstance(cls, Class):
         return None
+    if isinstance(value, Instance) and ("__class__" in value.cells or value.cls.find("__class__") is not None):
+        return True if is_subclass(value.cls, cls) and "__class__" not in value.cells else None
     if isinstance(value, Instance) and is_subclass(value.cls, cls):
         return True
+    if isinstance(value, Class) and descriptors.META in value.metadata:
+        return True if is_subclass(value.metadata[descriptors.META], cls) else False if value is not cls else None
     if metaclasses.may_claim(cls):
         return None
     if cls.is_a("typing.Protocol"):

@@ -25,6 +25,7 @@ from __future__ import annotations
 import ast
 import builtins
 import operator
+import sys
 from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass, field
@@ -416,7 +417,7 @@ class Class(Object):
 
 def _hidden(mro: tuple[Class, ...]) -> tuple[Class, ...]:
     """Python's own classes that come before one of the program's, whose methods theirs hide."""
-    last = max((i for i, c in enumerate(mro) if c.module != "builtins"), default=0)
+    last = max((i for i, c in enumerate(mro) if c.module.partition(".")[0] not in sys.stdlib_module_names), default=0)
     return tuple(c for c in mro[:last] if c.module == "builtins" and isinstance(vars(builtins).get(c.name), type))
 
 
