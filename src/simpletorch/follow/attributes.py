@@ -560,7 +560,7 @@ def _new(run: Interpreter, args: tuple[Value, ...]) -> Value:
 
 def _is_plain_object(run: Interpreter, cls: Class) -> bool:
     """Whether the program's classes are all that an object is made by."""
-    own = cls.mro[:-1]
+    own = [c for c in cls.mro if c.qualified != "builtins.object"]
     return cls.unknown_base is None and all(c.module == run.program.main and "dataclass" not in c.metadata for c in own)
 
 

@@ -211,6 +211,9 @@ def _mapping(run: Interpreter, value: Value) -> Value:
     is_plain = isinstance(value, Instance) and value.native is not None and isinstance(value.native, List | Set)
     if is_plain and value.cls.find("keys") is None and value.cls.find("__getattr__") is None:
         raise kinds.error("TypeError")
+    if is_plain and value.cls.find("keys") is None:
+        guards.may_raise(run, guards.ANY)
+        return run.unknown("a mapping whose keys aren't known")
     if kinds.has_attribute(value, "keys") is False or isinstance(value, Tensor | Iterator):
         raise kinds.error("TypeError")
     return value

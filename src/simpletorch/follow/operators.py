@@ -256,7 +256,7 @@ def _of_plain_objects(run: Interpreter, name: str, left: Value, right: Value) ->
             return run.derived("==" if name == "__eq__" else "!=", left, right)
         return (left is right) is (name == "__eq__")
     one, other = _held(left), _held(right)
-    if name == "__mul__":
+    if name == "__mul__" and any(isinstance(v, str | bytes | tuple | List) for v in (one, other)):
         one, other = items.as_index(run, one), items.as_index(run, other)
     if (one is not left or other is not right) and not isinstance(one, Instance) and not isinstance(other, Instance):
         return binary(run, name, one, other)
@@ -711,14 +711,13 @@ def in_place(run: Interpreter, name: str, old: Value, value: Value) -> Value:
         if known is not None and known.type.dtype != old.matrix.type.dtype:  # it may be the same object, or a new one
             found.matrix = known.of_type(TensorType(known.type.shape))
         return found
-    if isinstance(old, Instance) and old.cls.find(own) is not None:
-        method = run.special(old, own)
-        if method is None:
-            raise kinds.error("TypeError")
+    if isinstance(old, Instance) and (method := run.special(old, own)) is not None:
         answer = run.resolve(run.call(method, (value,)))
         if answer is not NotImplemented:
             return answer
-    held = behind(old)
+    held, other = behind(old), run.resolve(value)
+    if isinstance(other, Instance) and isinstance(held, List | Set) and other.cls.find(f"__r{name[2:]}") is not None:
+        return run.operate(name, old, other)
     plain = held is old or (isinstance(old, Instance) and old.cls.find(name) is None)
     plain = plain and not isinstance(held, View) and not is_tuple(held)
     if isinstance(held, List) and name == "__add__" and plain:

@@ -104,12 +104,24 @@ def _int(run: Interpreter, value: Value, rest: tuple[Value, ...], kwargs: dict[s
         return computed(run, int, (value, *rest), kwargs)
     for name in ("__int__", "__index__", "__trunc__") if isinstance(value, Instance) else ():
         if (own := run.special(value, name)) is not None:
-            return run.call(own, ())
+            return _as_number(run, run.call(own, ()), int)
     if branches.type_name(value) is None:
         kinds.need(run, value, "__int__", "__index__", "__trunc__")
     if (number := processes.number_in(run, value)) is not None:
         return number
     return run.unknown("an int made of what isn't known", "int", getattr(value, "cause", "code"))
+
+
+def _as_number(run: Interpreter, value: Value, kind: type) -> Value:
+    """A number that an object's own method gives.
+
+    Raises:
+        Raised: it is no such number.
+    """
+    value = run.resolve(value)
+    if (is_known(value) or isinstance(value, List | Dict | Set)) and not isinstance(value, kind):
+        raise kinds.error("TypeError")
+    return value
 
 
 def _make_float(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
@@ -118,8 +130,10 @@ def _make_float(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: d
         return run.ask("Tensor.__float__", (value,))
     if is_known(value) and not isinstance(value, tuple):
         return computed(run, float, (value,), {})
-    if isinstance(value, Instance) and (own := run.special(value, "__float__") or run.special(value, "__index__")):
-        return run.call(own, ())
+    for name, kind in (("__float__", float), ("__index__", int)) if isinstance(value, Instance) else ():
+        if (own := run.special(value, name)) is not None:
+            found = _as_number(run, run.call(own, ()), kind)
+            return float(found) if type(found) is int else found
     if branches.type_name(value) is None:
         kinds.need(run, value, "__float__", "__index__")
     return run.unknown("a float", "float", getattr(value, "cause", "data"))
@@ -603,6 +617,9 @@ def _over_set(run: Interpreter, source: Set, found: tuple[Value, ...], first: in
     return iterators.lazily(iterators.Lazy(whole, one, minds=True, again=again))
 
 
+_MOST_CALLS: Final = 16  # of a function that is called until it gives something
+
+
 def _until_sentinel(run: Interpreter, function: Value, last: Value) -> Value:
     """``iter(function, last)``."""
 
@@ -612,7 +629,12 @@ def _until_sentinel(run: Interpreter, function: Value, last: Value) -> Value:
         return iterators.UNSURE if not isinstance(found, bool) else iterators.END if found else value
 
     def whole() -> Value:
-        found = run.call(function, ())
+        taken: list[Value] = []
+        while len(taken) < _MOST_CALLS and (value := one()) is not iterators.UNSURE:
+            if value is iterators.END:
+                return tuple(taken)
+            taken.append(value)
+        found = branches.common_item((*taken, run.call(function, ())))
         run.escape((function,))
         return Iterator(None, found)
 
@@ -832,10 +854,31 @@ def _reversed(run: Interpreter, sequence: Value, /) -> Value:
     is_range = isinstance(sequence, Iterator) and sequence.cells.get("items") is None  # of an unknown length
     if isinstance(sequence, int | float | type(None) | Set | Iterator) and not is_range:
         raise Raised("TypeError", None, ("Exception", "BaseException"))
+    if isinstance(sequence, Instance) and behind(sequence) is sequence and sequence.cls.find("__getitem__"):
+        return _by_index_backwards(run, sequence)
     if isinstance(sequence, List) and sequence.items is not None:
         return _backwards(run, sequence, len(sequence.items) - 1)
     found = run.items(sequence)
     return Iterator(None, iteration.item(run, sequence)) if found is None else Iterator(tuple(reversed(found)))
+
+
+def _by_index_backwards(run: Interpreter, sequence: Instance) -> Value:
+    """``reversed`` of an object of the program's with a length and items."""
+    count, get = length(run, sequence), run.special(sequence, "__getitem__")
+    if not isinstance(count, int) or count > _LONGEST or get is None:
+        return Iterator(None, run.call(get, (run.unknown("an index", "int"),)))
+    left = iterators.Count(run, count - 1)
+
+    def one() -> Value:
+        at = left.value
+        if at is None:
+            return iterators.UNSURE
+        if at < 0:
+            return iterators.END
+        left.value = at - 1
+        return run.call(get, (at,))
+
+    return iterators.lazily(iterators.Lazy(lambda: tuple(run.call(get, (i,)) for i in range(count - 1, -1, -1)), one))
 
 
 def _backwards(run: Interpreter, source: List, last: int) -> Iterator:

@@ -142,6 +142,10 @@ def _of_held(name: str) -> Any:
     return lambda run, args, kwargs: run.call(run.attribute(_held(run, args[0]), name), args[1:], kwargs)
 
 
+def _pop(run: Interpreter, self: Value, /) -> Value:
+    return run.call(run.attribute(_held(run, self), "pop"), ())
+
+
 def _popleft(run: Interpreter, self: Value, /) -> Value:
     return run.call(run.attribute(_held(run, self), "pop"), (0,))
 
@@ -171,6 +175,7 @@ library_class(
         "appendleft": _grow(at_end=False, several=False),
         "extend": _grow(at_end=True, several=True),
         "extendleft": _grow(at_end=False, several=True),
+        "pop": _pop,
         "popleft": _popleft,
         "rotate": _rotate,
         "copy": _copy,
@@ -179,7 +184,7 @@ library_class(
         "__getitem__": lambda run, args, kwargs: items.get(run, _held(run, args[0]), args[1]),
         "__setitem__": lambda run, args, kwargs: items.put(run, _held(run, args[0]), args[1], args[2]),
         "__delitem__": lambda run, args, kwargs: items.remove(run, _held(run, args[0]), args[1]),
-        **{name: _of_held(name) for name in ("pop", "clear", "count", "index", "remove", "reverse", "insert")},
+        **{name: _of_held(name) for name in ("clear", "count", "index", "remove", "reverse", "insert")},
     },
 )
 

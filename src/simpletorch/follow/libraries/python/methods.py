@@ -421,7 +421,10 @@ def _clear_set(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Valu
 
 def _combined(name: str) -> Work:
     def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-        rows = [iteration.members(run, a) for a in args]
+        rows = [iteration.members(run, iteration.check(run, a)) for a in args]
+        hashes = rows[1:] if name not in ("issuperset", "isdisjoint") else rows[:0]
+        for value in {id(v): v for r in hashes for v in r or ()}.values():
+            items.check_key(run, value)
         if any(r is None or not all(map(is_known, r)) for r in rows):
             if name == "update":
                 run.heap.write(args[0].state, "open", True)
