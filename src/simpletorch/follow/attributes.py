@@ -523,6 +523,8 @@ def _of_super(run: Interpreter, value: Super, name: str) -> Value:
         work = _unbound(base.name, name) if base.module == "builtins" and behind(receiver) is not receiver else None
         if work is not None:
             return Method(Native(name, work), receiver)
+    if name == "__init__" and isinstance(receiver, Instance) and cls.is_a("builtins.BaseException"):
+        return Native(name, lambda run, args, kwargs: run.heap.write(receiver.cells, "args", args))
     if name in ("__init__", "__init_subclass__", "__post_init__", "__setattr__"):
         if cls.unknown_base is not None and isinstance(receiver, Instance):
             run.heap.write(receiver.state, "open", True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
@@ -67,7 +68,8 @@ def _name(run: Interpreter, node: ast.Name, scope: Scope) -> Value:
     found = MISSING if scope.outside else cells.get(node.id, MISSING)
     if found is MISSING:
         if not scope.outside and scope.lacks(node.id):
-            raise Raised(_NO_VALUE.name, None, _NO_VALUE.bases)
+            lacking = _NOT_DEFINED if scope.is_inner and sys.version_info < (3, 12) else _NO_VALUE
+            raise Raised(lacking.name, None, lacking.bases)
         cells = scope.place(node.id)
         found = cells.get(node.id, MISSING)
     if run.heap.recorders and (cells is not scope.cells or found is MISSING):

@@ -404,6 +404,14 @@ def _as_set(run: Interpreter, value: Value) -> Value:
     return Set(found) if found is not None and all(map(is_known, found)) else Set((), open=True)
 
 
+def _listed(run: Interpreter, value: Value) -> Value:
+    """The items of an iterator, which gives them once, as a list; any other value itself."""
+    if not isinstance(value, Iterator):
+        return value
+    found = iteration.items(run, value)
+    return List(None, iteration.item(run, value)) if found is None else List(found)
+
+
 def _of_views(run: Interpreter, name: str, left: Value, right: Value) -> Value:
     """Operators of what ``keys()`` and its like give."""
     if name in _COMPARISONS and not all(isinstance(v, View | Set | frozenset) for v in (left, right)):
@@ -412,8 +420,9 @@ def _of_views(run: Interpreter, name: str, left: Value, right: Value) -> Value:
         if all(kinds.is_of_python(v) for v in (left, right)):
             raise kinds.error("TypeError")
         return unmodelled.operator(run, name)
+    if name not in _COMPARISONS:
+        left, right = (_listed(run, iteration.check(run, side)) for side in (left, right))
     for side in (left, right) if name not in _COMPARISONS else ():
-        iteration.check(run, side)
         for item in iteration.members(run, side) or ():
             if items.is_unhashable(run, item):  # which of the sides is hashed first isn't followed
                 return unmodelled.operator(run, name)

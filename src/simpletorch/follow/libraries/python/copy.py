@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, guards
 from simpletorch.follow.libraries import model
+from simpletorch.follow.model import kinds
 from simpletorch.follow.values import (
     MISSING,
     Choice,
@@ -21,6 +22,7 @@ from simpletorch.follow.values import (
     Set,
     Tensor,
     Value,
+    View,
     behind,
 )
 
@@ -78,7 +80,13 @@ def _is_member(value: Value) -> bool:
 
 
 def twin_of(value: Value) -> Value:
-    """Another object with the same contents."""
+    """Another object with the same contents.
+
+    Raises:
+        Raised: it can't be copied.
+    """
+    if isinstance(value, View) or (isinstance(value, Iterator) and kinds.is_generator(value)):
+        raise kinds.error("TypeError")
     made: Any
     if isinstance(value, Tensor):
         made = Tensor(value.type, array=value.array)
