@@ -679,6 +679,8 @@ def _of_plain(run: Interpreter, value: Value, name: str) -> Value:
         return _class_of(run, value)
     if name == "__name__":
         return run.unknown("a name", "str")
+    if isinstance(value, Iterator) and name.startswith("gi_"):
+        return run.unknown(f".{name} of a generator")
     if isinstance(value, StaticMethod | BoundNative):
         known = value.function if isinstance(value, StaticMethod) and name in ("__func__", "__wrapped__") else None
         known = value.receiver if isinstance(value, BoundNative) and name == "__self__" else known
