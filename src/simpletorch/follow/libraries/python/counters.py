@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 __all__ = ["update"]
 
-__all__ = ["counters.KIND", "operate"]
 
 def _in_place(name: str) -> Work:
     """``counter += other``: what isn't positive is dropped."""

@@ -131,8 +131,8 @@ def _made_real(cls: Class) -> Any:
     named: dict[str, Instance] = cls.metadata.get("named", {})
     values = {name: m.cells["value"] for name, m in named.items()}
     is_plain = {c.qualified for c in cls.mro[1:]} <= _BEHIND_FLAGS and cls.unknown_base is None
-    own = any(n.startswith("_") and n not in _OF_BODIES for n in cls.cells)
-    if not named or not is_plain or own or cls.metadata.get("options") or not all(type(v) is int for v in values.values()):
+    own = cls.metadata.get("options") or any(n.startswith("_") and n not in _OF_BODIES for n in cls.cells)
+    if not named or not is_plain or own or not all(type(v) is int for v in values.values()):
         return None
     kind: Any = enum.IntFlag if cls.is_a("enum.IntFlag") else enum.Flag
     try:
