@@ -21,6 +21,7 @@ from simpletorch.follow.values import (
     Object,
     Set,
     Tensor,
+    Unknown,
     Value,
     View,
     behind,
@@ -158,7 +159,7 @@ def deep(run: Interpreter, value: Value, done: dict[int, Value], twin: Callable[
 
 
 def _tuple(run: Interpreter, value: Any, done: dict[int, Value], twin: Callable[[Value], Value] | None) -> Value:
-    done[id(value)] = run.unknown("a tuple that holds itself")
+    done[id(value)] = Unknown("a tuple that holds itself")
     parts = [deep(run, v, done, twin) for v in value]
     del done[id(value)]
     if all(a is b for a, b in zip(parts, value, strict=True)):
