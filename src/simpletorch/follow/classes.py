@@ -86,7 +86,7 @@ def define(run: Interpreter, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.
 def _decorated(
     run: Interpreter, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, decorators: list[Value], value: Value
 ) -> Value:
-    """What decorators make of a function or class; the last one comes first."""
+    """Apply the decorators of a function or class, the last one first."""
     for decorator, found in zip(reversed(node.decorator_list), reversed(decorators), strict=True):
         value = _by_decorator(run, decorator, run.resolve(found), value)
     return value

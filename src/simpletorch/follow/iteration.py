@@ -232,7 +232,7 @@ def _is_own(value: Instance, name: str) -> bool:
 
 
 def _unless_refused(run: Interpreter, ask: Callable[[], Value]) -> Value:
-    """What a call gives, None where it raises a TypeError."""
+    """The result of a call, None where it raises a TypeError."""
 
     def catches(error: Raised) -> bool | None:
         return "TypeError" in (error.name, *error.bases) or (None if error.name == "" else False)

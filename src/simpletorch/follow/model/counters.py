@@ -40,7 +40,7 @@ def made(value: Any) -> Value:
 
 
 def computed(function: Callable[..., Any], *args: Any) -> Any:
-    """What Python's own function gives.
+    """The result of Python's own function.
 
     Raises:
         Raised: it raises.
@@ -52,7 +52,7 @@ def computed(function: Callable[..., Any], *args: Any) -> Any:
 
 
 def operate(name: str, *operands: Value) -> Value:
-    """What an operator with a Counter gives; MISSING where that isn't known."""
+    """The result of an operator with a Counter; MISSING where that isn't known."""
     if name not in _OPERATORS or not any(isinstance(v, Dict) and v.kind == KIND for v in operands):
         return MISSING
     held = [plain(v) if isinstance(v, Dict) else v if is_known(v) else None for v in operands]

@@ -23,7 +23,7 @@ _HERE: Final = Path(__file__).parent
 
 
 def _given(name: str) -> Callable[[Interpreter, Class], None]:
-    """What tells one of Python's abstract classes that it has a subclass: the methods of `abc.txt` are its own."""
+    """The hook of an abstract class for its subclasses: it gets the methods of `abc.txt`."""
 
     def subclassed(run: Interpreter, cls: Class) -> None:
         own = run.program.library_class(f"collections.abc.{name}")
