@@ -343,7 +343,7 @@ def _fits_items(
     run: Interpreter, patterns: Sequence[ast.pattern], value: Value, scope: Scope, binding: dict[str, Value]
 ) -> Value:
     held = behind(value)
-    if isinstance(held, _NO_SEQUENCES) or isinstance(held, View):
+    if isinstance(held, (*_NO_SEQUENCES, View)):
         return False
     is_named = isinstance(value, Instance) and value.cls.metadata.get("tuple")
     if not isinstance(held, tuple | List | range) and not is_named:
