@@ -2,22 +2,25 @@
 
     python benchmarks/follow/cpython_tests.py                    # the files below, of this interpreter
     python benchmarks/follow/cpython_tests.py test_dict test_set
+    python benchmarks/follow/cpython_tests.py --kept FOLDER      # what FOLDER has of an earlier run isn't run again
 
 Each test case is a program: the module, with assertions as assignments (``holds_7 = 1 if a == b else 2``, and ``try``
-for `assertRaises`), and calls of its tests. It is executed and followed. A claim that isn't true is wrong, and so are a
-mistake told of what runs and an end that isn't there. Exit status 1 if anything is.
+for `assertRaises`), and calls of its tests, a few at a time. It is executed and followed. A claim that isn't true is
+wrong, and so are a mistake told of what runs and an end that isn't there. Exit status 1 if anything is.
+
+A file has a budget; the programs that are left when it is used up are counted.
 """
 
 from __future__ import annotations
 
 import ast
 import json
+import os
 import re
 import resource
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -43,7 +46,9 @@ NAMES = [
     *("unary", "unpack", "unpack_ex", "userdict", "userlist", "userstring", "with", "yield_from"),
 ]
 _SHOWN = 6  # of what is wrong in one test case
-_SECONDS = 100  # of CPU, for one file
+_SECONDS = 150  # of CPU, for one file
+_OF_ONE = 20  # of CPU, for one program
+_AT_A_TIME = 12  # tests of one program
 _MEMORY = 6 << 30
 _OF_A_LOOP = re.compile(r"\d+: (async )?for .*: said is|\d+: for .*, said is")
 """What is said of the target of a long loop: not of each round, as the others are like those."""
@@ -162,9 +167,11 @@ def programs(source: str) -> Iterator[tuple[str, str]]:
         body = [n for n in body if not isinstance(n, ast.ClassDef) or not _tests(n) or n.name in kept]
         first = next((i for i, n in enumerate(body) if not _is_head(n)), 0)
         calls = [f"try:\n    {name}()._run_({t.name!r})\nexcept BaseException:\n    pass" for t in _tests(case)]
-        parts = [*body[:first], *ast.parse(_BASE).body, *body[first:], *ast.parse("\n".join(calls)).body]
-        made = _Assertions().visit(ast.Module(parts, []))
-        yield name, ast.unparse(ast.fix_missing_locations(made))
+        text = ast.Module([*body[:first], *ast.parse(_BASE).body, *body[first:]], [])
+        text = ast.unparse(ast.fix_missing_locations(_Assertions().visit(text)))
+        for begin in range(0, len(calls), _AT_A_TIME):
+            more = "\n".join(calls[begin : begin + _AT_A_TIME])
+            yield f"{name}, from {begin}", f"{text}\n{more}\n"
 
 
 def _tests(case: ast.ClassDef) -> list[ast.FunctionDef]:
@@ -197,60 +204,97 @@ def _is_main(node: ast.stmt) -> bool:
     return isinstance(node, ast.If) and "__main__" in ast.unparse(node.test)
 
 
-def _one(file: Path) -> dict[str, Any]:
-    """The counts of one file, and what is wrong."""
+def _one(name: str, source: str) -> dict[str, Any]:
+    """The counts of one program, and what is wrong."""
     from executed import compared
 
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
-    resource.setrlimit(resource.RLIMIT_CPU, (_SECONDS, _SECONDS))
-    claims = known = count = 0
-    wrong: list[str] = []
-    ended = 0
+    resource.setrlimit(resource.RLIMIT_CPU, (_OF_ONE, _OF_ONE))
     with tempfile.TemporaryDirectory() as folder:
-        for name, source in programs(file.read_text()):
-            found = compared(source, Path(folder) / "program.py", known_names=False)
-            claims, known = claims + found.claims, known + found.known
-            said = found.wrong
-            if "the budget is used up" in said or found.raises:
-                ended += 1
-                said = [w for w in said if "said is nothing" not in w and "the budget" not in w]
-            said = [w for w in said if not _OF_A_LOOP.match(w)]
-            count += len(said)
-            more = [f"and {len(said) - _SHOWN} more"] if len(said) > _SHOWN else []
-            wrong += [f"{file.name}, {name}: {w}" for w in [*said[:_SHOWN], *more]]
-    return {"claims": claims, "known": known, "count": count, "wrong": wrong, "ended": ended}
+        found = compared(source, Path(folder) / "program.py", known_names=False)
+    said = found.wrong
+    if "the budget is used up" in said or found.raises:
+        said = [w for w in said if "said is nothing" not in w and "the budget" not in w]
+    said = [f"{name}: {w}" for w in said if not _OF_A_LOOP.match(w)]
+    more = [f"{name}: and {len(said) - _SHOWN} more"] if len(said) > _SHOWN else []
+    return {"claims": found.claims, "known": found.known, "count": len(said), "wrong": [*said[:_SHOWN], *more]}
 
 
-def main(names: list[str]) -> int:
+def _file(file: Path) -> dict[str, Any]:
+    """The counts of one file, each of its programs in a process of its own."""
+    total: dict[str, Any] = {"claims": 0, "known": 0, "count": 0, "wrong": [], "programs": 0, "died": [], "left": 0}
+    for name, source in programs(file.read_text()):
+        if resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime > _SECONDS:
+            total["left"] += 1
+            continue
+        found = _in_a_child(f"{file.name}, {name}", source)
+        total["programs"] += 1
+        if found is None:
+            total["died"].append(name)
+            continue
+        for key, value in found.items():
+            total[key] += value
+    return total
+
+
+def _in_a_child(name: str, source: str) -> dict[str, Any] | None:
+    """What a fork of this process makes of a program, which may stop or change it."""
+    with tempfile.TemporaryFile("w+") as answer:
+        child = os.fork()
+        if child == 0:
+            with open(os.devnull, "r+") as nothing:
+                for stream in range(3):
+                    os.dup2(nothing.fileno(), stream)
+            try:
+                json.dump(_one(name, source), answer)
+                answer.flush()
+            finally:
+                os._exit(0)
+        os.waitpid(child, 0)
+        answer.seek(0)
+        text = answer.read()
+    return json.loads(text) if text else None
+
+
+def main(names: list[str], kept: Path | None) -> int:
     """Follow these files, each in a process of its own; gives the exit status."""
     folder = Path(test.__file__).parent
-    total = {"claims": 0, "known": 0, "wrong": 0, "files": 0}
-    begun = time.monotonic()
+    total = dict.fromkeys(("files", "programs", "claims", "known", "count", "left"), 0)
     for name in names:
         file = folder / f"test_{name}.py"
         if not file.is_file():
             continue
-        try:
-            done = subprocess.run(
-                [sys.executable, __file__, "--one", str(file)], capture_output=True, text=True, check=False
-            )
+        answer = kept / f"{file.stem}.json" if kept is not None else None
+        if answer is not None and answer.is_file():
+            found = json.loads(answer.read_text())
+        else:
+            done = subprocess.run([sys.executable, __file__, "--one", str(file)], stdout=subprocess.PIPE, check=False)
             found = json.loads(done.stdout.splitlines()[-1])
-        except (ValueError, IndexError):
-            print(f"{file.name}: not done: {done.returncode}, {done.stderr.strip().splitlines()[-1:]}", flush=True)
-            continue
+            if answer is not None:
+                answer.write_text(json.dumps(found))
         for line in found["wrong"]:
             print(line, flush=True)
         total["files"] += 1
-        for key in ("claims", "known"):
+        for key in ("programs", "claims", "known", "count", "left"):
             total[key] += found[key]
-        total["wrong"] += found["count"]
-        print(f"{file.name}: {found['claims']} values, {found['known']} known, {found['count']} wrong", flush=True)
-    print(f"{total}; {time.monotonic() - begun:.0f} s")
-    return 1 if total["wrong"] else 0
+        died = f", died: {'; '.join(found['died'])}" if found["died"] else ""
+        print(
+            f"{file.name}: {found['claims']} values, {found['known']} known, {found['count']} wrong, "
+            f"{found['left']} of {found['programs'] + found['left']} programs left out{died}",
+            flush=True,
+        )
+    print(total)
+    return 1 if total["count"] else 0
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--one"]:
-        print("\n" + json.dumps(_one(Path(sys.argv[2]))))
+        sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "follow" / "python"))
+        import executed  # noqa: F401  (once, for all forks)
+
+        print("\n" + json.dumps(_file(Path(sys.argv[2]))))
     else:
-        sys.exit(main([n.removeprefix("test_") for n in sys.argv[1:]] or NAMES))
+        words = sys.argv[1:]
+        where = Path(words[words.index("--kept") + 1]) if "--kept" in words else None
+        asked = [w for w in words if w not in ("--kept", str(where))]
+        sys.exit(main([n.removeprefix("test_") for n in asked] or NAMES, where))

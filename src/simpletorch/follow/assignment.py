@@ -29,6 +29,7 @@ from simpletorch.follow.values import (
     Tensor,
     Unknown,
     Value,
+    View,
     behind,
 )
 
@@ -341,7 +342,7 @@ def _fits_items(
     run: Interpreter, patterns: Sequence[ast.pattern], value: Value, scope: Scope, binding: dict[str, Value]
 ) -> Value:
     held = behind(value)
-    if isinstance(held, _NO_SEQUENCES):
+    if isinstance(held, (*_NO_SEQUENCES, View)):
         return False
     is_named = isinstance(value, Instance) and value.cls.metadata.get("tuple")
     if not isinstance(held, tuple | List | range) and not is_named:

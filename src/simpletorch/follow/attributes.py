@@ -14,7 +14,7 @@ from simpletorch.follow.marks.layout import LAYOUT
 from simpletorch.follow.memory import stand_ins
 from simpletorch.follow.memory.remembered import note, note_name
 from simpletorch.follow.mistakes import modules, purity, updates
-from simpletorch.follow.model import descriptors, kinds, metaclasses
+from simpletorch.follow.model import abstract, descriptors, kinds, metaclasses
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
     MISSING,
@@ -216,7 +216,8 @@ def bind(run: Interpreter, found: Value, receiver: Value, owner: Class) -> Value
         return run.call(found.getter, (receiver,)) if found.getter is not None else MISSING
     if type(found) is Instance and (getter := found.cls.find("__get__")) is not None:
         is_class = isinstance(receiver, Class)
-        return run.call(Method(getter[0], found), (None, receiver) if is_class else (receiver, owner))
+        given = (None, receiver) if is_class else (receiver, getattr(receiver, "cls", owner))
+        return run.call(Method(getter[0], found), given)
     return found
 
 
@@ -248,6 +249,8 @@ _IN_PYTHON: Final = frozenset({
 """Of ``torch``, what is written in Python."""
 
 
+_OF_SYSTEM: Final = ("pathlib.Path", "pathlib.PurePath")
+"""Classes that make objects of another class, which depends on the system."""
 _OF_SHARDED: Final = ("set_", "reshard", "unshard", "reset_iter_state")
 """How the methods begin that `fully_shard` gives a module."""
 _OF_CLASSES: Final = (Function, Native, Property, StaticMethod, Class)
@@ -294,7 +297,7 @@ def _plainly(run: Interpreter, value: Instance, name: str) -> Value:
     if value.state.get("sharded") and name.startswith(_OF_SHARDED):
         return run.derived(f".{name}", value, None, type=None)
     if name == "__class__":
-        return value.cls
+        return value.cls if value.cls.qualified not in _OF_SYSTEM else run.unknown("which kind of path it is")
     if name == "__dict__" and descriptors.slots(value.cls) is None:
         return attributes_of(run, value) if has_dict(run, value) else run.unknown("the attributes of an object")
     held = behind(value)
@@ -404,7 +407,8 @@ def attributes_of(run: Interpreter, value: Instance) -> Dict:
 
 def _of_class(run: Interpreter, value: Class, name: str) -> Value:
     found = value.find(name)
-    if name == "register" and found is None and value.metadata.get(metaclasses.ABC):
+    is_abstract = value.metadata.get(metaclasses.ABC) or abstract.asked_class(value) is not None
+    if name == "register" and found is None and is_abstract:
         value.metadata[metaclasses.REGISTERS] = True
     if descriptors.META in value.metadata and (own := descriptors.of_metaclass(run, value, name, found)) is not None:
         return own
@@ -428,12 +432,15 @@ def _of_class(run: Interpreter, value: Class, name: str) -> Value:
     if name == "__bases__":
         return value.bases
     if name == "__members__" and "members" in value.metadata:
-        return Dict({m.cells["name"]: m for m in value.metadata["members"]})
+        named = value.metadata.get("named") or {m.cells["name"]: m for m in value.metadata["members"]}
+        return Dict(dict(named))
     if name == "__dict__":
         return Dict(dict(value.cells), run.unknown("an attribute of a class"))
     if name == "mro":
         return Native("mro", lambda run, args, kwargs: List(value.mro))
     if hasattr(type, name) or name == "__annotations__":
+        return run.unknown(f"{name} of a class")
+    if name.startswith(("__dataclass_", "__match_args__")) and any("dataclass" in c.metadata for c in value.mro):
         return run.unknown(f"{name} of a class")
     if (work := NATIVES.get(f"{value.qualified}.{name}")) is not None:
         return work
@@ -517,6 +524,8 @@ def _of_super(run: Interpreter, value: Super, name: str) -> Value:
         work = _unbound(base.name, name) if base.module == "builtins" and behind(receiver) is not receiver else None
         if work is not None:
             return Method(Native(name, work), receiver)
+    if name == "__init__" and isinstance(receiver, Instance) and cls.is_a("builtins.BaseException"):
+        return Native(name, lambda run, args, kwargs: run.heap.write(receiver.cells, "args", args))
     if name in ("__init__", "__init_subclass__", "__post_init__", "__setattr__"):
         if cls.unknown_base is not None and isinstance(receiver, Instance):
             run.heap.write(receiver.state, "open", True)
@@ -539,9 +548,23 @@ def _of_super(run: Interpreter, value: Super, name: str) -> Value:
 
 
 def _new(run: Interpreter, args: tuple[Value, ...]) -> Value:
-    """``object.__new__(cls)``, or that of one of Python's collections."""
+    """``object.__new__(cls)``, or that of one of Python's collections.
+
+    Raises:
+        Raised: it is given arguments that nothing takes.
+    """
     cls = run.resolve(args[0]) if args else None
+    if len(args) > 1 and isinstance(cls, Class) and _is_plain_object(run, cls):
+        ends, begins = cls.find("__init__"), cls.find("__new__")
+        if begins is not None or ends is None:
+            raise kinds.error("TypeError")
     return Instance(cls, kinds.collection_of(cls)) if isinstance(cls, Class) else run.unknown("an object")
+
+
+def _is_plain_object(run: Interpreter, cls: Class) -> bool:
+    """Whether the program's classes are all that an object is made by."""
+    own = [c for c in cls.mro if c.qualified != "builtins.object"]
+    return cls.unknown_base is None and all(c.module == run.program.main and "dataclass" not in c.metadata for c in own)
 
 
 # -- the rest --------------------------------------------------------------------------------------------------------
@@ -657,6 +680,12 @@ def _of_plain(run: Interpreter, value: Value, name: str) -> Value:
         return _class_of(run, value)
     if name == "__name__":
         return run.unknown("a name", "str")
+    if isinstance(value, Iterator) and name.startswith("gi_"):
+        return run.unknown(f".{name} of a generator")
+    if isinstance(value, StaticMethod | BoundNative):
+        known = value.function if isinstance(value, StaticMethod) and name in ("__func__", "__wrapped__") else None
+        known = value.receiver if isinstance(value, BoundNative) and name == "__self__" else known
+        return run.unknown(f".{name} of a method") if known is None else known
     if isinstance(value, slice) and name in ("start", "stop", "step"):
         return getattr(value, name)
     if kinds.has_attribute(value, name) is not False:

@@ -5,6 +5,7 @@ What differs afterwards is a `Choice` that remembers the condition: a second ``i
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -60,6 +61,7 @@ __all__ = [
     "go_on",
     "join",
     "join_two",
+    "length_said",
     "may_be_missing",
     "merge",
     "one_of",
@@ -137,6 +139,10 @@ def truth(run: Interpreter, value: Value) -> bool | tuple[Unknown, bool]:
         return _truth_of_instance(run, value)
     if isinstance(value, tuple) or is_known(value):
         return bool(value)
+    if isinstance(value, Class) and "metaclass" in value.metadata:
+        for name in ("__bool__", "__len__"):
+            if (own := run.special(value, name)) is not None:
+                return truth(run, run.call(own, ()))
     return True
 
 
@@ -147,19 +153,33 @@ def cause_of(value: List) -> Cause:
 
 def _truth_of_instance(run: Interpreter, value: Instance) -> bool | tuple[Unknown, bool]:
     for name in ("__bool__", "__len__"):
-        found = value.cls.find(name)
-        if found is not None and found[0] is None:
-            raise Raised("TypeError", None, ("Exception", "BaseException"))
         if (own := run.special(value, name)) is not None:
+            if name == "__len__":
+                return truth(run, length_said(run, run.call(own, ())))
             answer = resolve(run, run.call(own, ()))
-            wanted = bool if name == "__bool__" else int
-            if is_known(answer) and not isinstance(answer, wanted):
+            if not isinstance(answer, bool | Unknown | Choice):
                 raise Raised("TypeError", None, ("Exception", "BaseException"))
-            if name == "__len__" and isinstance(answer, int) and answer < 0:
-                raise Raised("ValueError", None, ("Exception", "BaseException"))
             return truth(run, answer)
     held = behind(value)
     return True if held is value else truth(run, held)
+
+
+def length_said(run: Interpreter, answer: Value) -> Value:
+    """A length that an object's own ``__len__`` gives.
+
+    Raises:
+        Raised: it is no length.
+    """
+    answer = resolve(run, answer)
+    if isinstance(answer, Instance) and (own := run.special(answer, "__index__")) is not None:
+        answer = resolve(run, run.call(own, ()))
+    if not isinstance(answer, int | Expr | Unknown | Choice | Tensor | Instance):
+        raise Raised("TypeError", None, ("Exception", "BaseException"))
+    if isinstance(answer, int) and answer < 0:
+        raise Raised("ValueError", None, ("Exception", "BaseException"))
+    if isinstance(answer, int) and answer > sys.maxsize:
+        raise Raised("OverflowError", None, ("ArithmeticError", "Exception", "BaseException"))
+    return answer
 
 
 def _decided(run: Interpreter, condition: Unknown, way: bool) -> bool | tuple[Unknown, bool]:

@@ -170,7 +170,13 @@ def _method(run: Interpreter, name: str, receiver: Value, args: tuple[Value, ...
 # -- the program's functions -----------------------------------------------------------------------------------------
 
 
+_REDEFINED: Final = frozenset({"__code__", "__defaults__", "__kwdefaults__"})
+"""Attributes of a function that make it another one where they are set."""
+
+
 def _function(run: Interpreter, function: Function, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    if not _REDEFINED.isdisjoint(function.attributes):
+        return in_the_dark(run, run.unknown(f"{function.name}, which has other code"), (function, *args), kwargs)
     is_kept = function.answers is not None and all(map(is_known, (*args, *kwargs.values())))
     if run.too_deep or (not is_kept and recursion.enough(run, function, (*args, *kwargs.values()))):
         guards.may_raise(run, _TOO_DEEP)
@@ -402,6 +408,8 @@ def escape(run: Interpreter, values: tuple[Value, ...]) -> None:
                 run.heap.write(value.cells, key, run.unknown("a dict that unknown code has changed"))
             run.heap.write(value.state, "open", run.unknown("a dict that unknown code has changed"))
         elif isinstance(value, Set):
+            for one in list(value.cells):
+                run.heap.write(value.cells, one, MISSING)
             run.heap.write(value.state, "open", True)
         elif isinstance(value, Iterator):
             iterators.force(run, value)

@@ -65,6 +65,7 @@ class _Enough(Passing):
 def define(run: Interpreter, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, scope: Scope) -> Value:
     """A function, as its decorators leave it."""
     spec = node.args
+    decorators = [] if isinstance(node, ast.Lambda) else [run.evaluate(d, scope) for d in node.decorator_list]
     made = Function(
         node,
         scope,
@@ -79,14 +80,19 @@ def define(run: Interpreter, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.
     )
     if isinstance(node, ast.Lambda):
         return made
-    value: Value = made
-    for decorator in reversed(node.decorator_list):
-        value = _decorated(run, decorator, value, scope)
+    return _decorated(run, node, decorators, made)
+
+
+def _decorated(
+    run: Interpreter, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, decorators: list[Value], value: Value
+) -> Value:
+    """Apply the decorators of a function or class, the last one first."""
+    for decorator, found in zip(reversed(node.decorator_list), reversed(decorators), strict=True):
+        value = _by_decorator(run, decorator, run.resolve(found), value)
     return value
 
 
-def _decorated(run: Interpreter, decorator: ast.expr, value: Value, scope: Scope) -> Value:
-    found = run.resolve(run.evaluate(decorator, scope))
+def _by_decorator(run: Interpreter, decorator: ast.expr, found: Value, value: Value) -> Value:
     if isinstance(found, Unknown):
         return run.unknown(f"what the decorator {ast.unparse(decorator)} makes of {getattr(value, 'name', 'it')}")
     return run.call(found, (value,))
@@ -219,6 +225,7 @@ def _parameters(node: ast.ClassDef) -> tuple[str, ...]:
 def create(run: Interpreter, node: ast.ClassDef, scope: Scope) -> Value:
     """A class, as its decorators leave it."""
     names.mangle(node, node.name)
+    decorators = [run.evaluate(d, scope) for d in node.decorator_list]
     bases = [run.resolve(run.evaluate(b, scope)) for b in node.bases if not isinstance(b, ast.Starred)]
     options = {k.arg: run.evaluate(k.value, scope) for k in node.keywords if k.arg}
     known = tuple(b for b in bases if isinstance(b, Class))
@@ -239,6 +246,7 @@ def create(run: Interpreter, node: ast.ClassDef, scope: Scope) -> Value:
     if "metaclass" in options:
         made.metadata["metaclass"] = True
     made.metadata["parameters"] = _parameters(node)
+    made.metadata["options"] = frozenset(options)
     body.owner = made
     finished = metaclasses.begin(run, made, bases, options)
     branches.finish(run, run.execute(node.body, body))
@@ -249,9 +257,7 @@ def create(run: Interpreter, node: ast.ClassDef, scope: Scope) -> Value:
             if hook is not None:
                 hook(run, made)
     metaclasses.subclassed(run, made, options)
-    for decorator in reversed(node.decorator_list):
-        value = _decorated(run, decorator, value, scope)
-    return value
+    return _decorated(run, node, decorators, value)
 
 
 def instantiate(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:

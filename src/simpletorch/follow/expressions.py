@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
@@ -68,7 +69,8 @@ def _name(run: Interpreter, node: ast.Name, scope: Scope) -> Value:
     found = MISSING if scope.outside else cells.get(node.id, MISSING)
     if found is MISSING:
         if not scope.outside and scope.lacks(node.id):
-            raise Raised(_NO_VALUE.name, None, _NO_VALUE.bases)
+            lacking = _NOT_DEFINED if scope.is_inner and sys.version_info < (3, 12) else _NO_VALUE
+            raise Raised(lacking.name, None, lacking.bases)
         cells = scope.place(node.id)
         found = cells.get(node.id, MISSING)
     if run.heap.recorders and (cells is not scope.cells or found is MISSING):
@@ -133,12 +135,14 @@ def _slice(run: Interpreter, node: ast.Slice, scope: Scope) -> Value:
     )
 
 
-def _several(run: Interpreter, nodes: list[ast.expr], scope: Scope) -> tuple[Value, ...] | Unknown:
-    """The items of a display; unknown where a star hides how many there are."""
+def _several(
+    run: Interpreter, nodes: list[ast.expr], scope: Scope, *, unordered: bool = False
+) -> tuple[Value, ...] | Unknown:
+    """The items of a display (``unordered``: of a set's); unknown where a star hides how many there are."""
     out: list[Value] = []
     for node in nodes:
         if type(node) is ast.Starred:
-            value = iteration.check(run, run.evaluate(node.value, scope))
+            value = (iteration.check if unordered else iteration.gathered)(run, run.evaluate(node.value, scope))
             found = run.items(value)
             if found is None:
                 guards.may_raise(run, guards.ANY)
@@ -181,7 +185,7 @@ def _list(run: Interpreter, node: ast.List, scope: Scope) -> Value:
 
 
 def _set(run: Interpreter, node: ast.Set, scope: Scope) -> Value:
-    found = _several(run, node.elts, scope)
+    found = _several(run, node.elts, scope, unordered=True)
     for value in () if isinstance(found, Unknown) else found:
         items.check_key(run, value)
     if isinstance(found, Unknown) or not all(map(is_known, found)):
@@ -210,6 +214,9 @@ def _mapping(run: Interpreter, value: Value) -> Value:
     is_plain = isinstance(value, Instance) and value.native is not None and isinstance(value.native, List | Set)
     if is_plain and value.cls.find("keys") is None and value.cls.find("__getattr__") is None:
         raise kinds.error("TypeError")
+    if is_plain and value.cls.find("keys") is None:
+        guards.may_raise(run, guards.ANY)
+        return run.unknown("a mapping whose keys aren't known")
     if kinds.has_attribute(value, "keys") is False or isinstance(value, Tensor | Iterator):
         raise kinds.error("TypeError")
     return value
@@ -353,7 +360,8 @@ def _exec(run: Interpreter, args: tuple[Value, ...], kwargs: Mapping[str, Value]
     """``exec(text)``: the statements of a text that is known; another one may set each variable of the module."""
     source = run.resolve(args[0]) if args else None
     if len(args) > 1 or kwargs:
-        return run.call_in_the_dark(run.unknown("what exec runs"), args, kwargs)
+        here = tuple(v for v in map(run.resolve, scope.cells.values()) if isinstance(v, Function))  # their code may run
+        return run.call_in_the_dark(run.unknown("what exec runs"), (*args, *here), kwargs)
     tree = statements_of(run.node, source) if isinstance(source, str) else None
     if tree is not None:
         done = run.execute(tree.body, scope)

@@ -35,7 +35,7 @@ from simpletorch.follow.marks import devices, gradients, sparsity
 from simpletorch.follow.memory import recursion, remembered, stand_ins
 from simpletorch.follow.mistakes import purity
 from simpletorch.follow.mistakes.training import Training
-from simpletorch.follow.model import generators
+from simpletorch.follow.model import generators, metaclasses
 from simpletorch.follow.numbers import sizes
 from simpletorch.follow.outcomes import Done, Ending, Exhausted, Outcome, Raised
 from simpletorch.follow.sources.syntax import number, parse, unparsed
@@ -239,9 +239,17 @@ class Interpreter:
         """``value.name``."""
         return attributes.get(self, value, name)
 
-    def special(self, value: Instance, name: str) -> Value:
-        """The method of its class that an operation on an object calls; None without."""
+    def special(self, value: Instance | Class, name: str) -> Value:
+        """The method of its class that an operation on an object, or a class, calls; None without.
+
+        Raises:
+            Raised: the class says that there is none.
+        """
+        if isinstance(value, Class):
+            return metaclasses.special(value, name)
         found = value.cls.find(name)
+        if found is not None and found[0] is None:
+            raise Raised("TypeError", None, ("Exception", "BaseException"))
         return None if found is None else attributes.bind(self, found[0], value, value.cls)
 
     def set_attribute(self, value: Value, name: str, new: Value) -> None:
@@ -709,7 +717,9 @@ _OF_SIZES: Final = {
 
 def _exception(report: Report) -> Raised:
     """What torch raises: where an index or a dim is out of range an IndexError; else its layers and losses differ."""
-    if report.op == "[]" and isinstance(report.got, str):
+    input_ = report.operands.get("input")
+    has_dims = not isinstance(input_, TensorType) or input_.shape.rank != 0
+    if report.op == "[]" and isinstance(report.got, str) and has_dims:
         return Raised("TypeError", None, ("Exception", "BaseException"))
     if report.op == "[]" or isinstance(report.expected, range):
         return Raised("IndexError", None, ("LookupError", "Exception", "BaseException"))

@@ -89,7 +89,10 @@ def can_be_key(value: Value) -> bool:
 def as_index(run: Interpreter, value: Value) -> Value:
     """The number that an object is as an index; any other value itself."""
     if isinstance(value, Instance) and (own := run.special(value, "__index__")) is not None:
-        return run.resolve(run.call(own, ()))
+        found = run.resolve(run.call(own, ()))
+        if (is_known(found) or isinstance(found, List | Dict | Set)) and not isinstance(found, int):
+            raise kinds.error("TypeError")
+        return found
     if isinstance(value, slice) and any(isinstance(v, Instance) for v in (value.start, value.stop, value.step)):
         return slice(*(as_index(run, v) for v in (value.start, value.stop, value.step)))
     return value
@@ -471,7 +474,7 @@ def _put_in_list(run: Interpreter, owner: List, index: Value, value: Value) -> N
 
 def extend(run: Interpreter, owner: List, more: Value) -> None:
     """``owner.extend(more)``."""
-    iteration.check(run, more)
+    more = iteration.gathered(run, more)
     found, more = run.items(more), run.resolve(more)
     if found is not None and owner.items is not None and len(owner.items) + len(found) <= LARGEST:
         run.heap.write(owner.cells, "items", owner.items + found)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import branches
+from simpletorch.follow import branches, guards
 from simpletorch.follow.budget import length
 from simpletorch.follow.marks import carried
 from simpletorch.follow.model import iterators, kinds, metaclasses
 from simpletorch.follow.numbers import sizes
+from simpletorch.follow.outcomes import Done, Outcome, Raise, Raised, Return
 from simpletorch.follow.values import (
     MISSING,
     NEXT,
@@ -35,6 +37,7 @@ __all__ = [
     "asynchronous",
     "check",
     "common_length",
+    "gathered",
     "item",
     "items",
     "iterator",
@@ -197,6 +200,47 @@ def check(run: Interpreter, value: Value) -> Value:
     if not isinstance(value, Iterator | Tensor | Choice):
         kinds.need(run, value, "__iter__", "__getitem__")
     return value
+
+
+def gathered(run: Interpreter, value: Value) -> Value:
+    """A value that a list or tuple is made of. An object of the program's says first how many items there will be.
+
+    Raises:
+        Raised: it has no items, or says something impossible.
+    """
+    value = check(run, value)
+    if not isinstance(value, Instance) or not any(_is_own(value, n) for n in ("__len__", "__length_hint__")):
+        return value
+    source = iterator(run, value) if _is_own(value, "__iter__") else value
+    for name in ("__len__", "__length_hint__"):
+        if not _is_own(value, name):
+            continue
+        number = run.resolve(_unless_refused(run, lambda name=name: run.call(run.special(value, name), ())))  # type: ignore[misc]
+        if isinstance(number, int) and number < 0:
+            raise kinds.error("ValueError")
+        if number is not None and number is not NotImplemented:
+            break
+    return value if source is None else source
+
+
+def _is_own(value: Instance, name: str) -> bool:
+    """Whether a method is a function of the program's."""
+    found = value.cls.find(name)
+    return found is not None and isinstance(found[0], Function)
+
+
+def _unless_refused(run: Interpreter, ask: Callable[[], Value]) -> Value:
+    """The result of a call, None where it raises a TypeError."""
+
+    def catches(error: Raised) -> bool | None:
+        return "TypeError" in (error.name, *error.bases) or (None if error.name == "" else False)
+
+    ways = guards.guarded(run, guards.Guard(catches, run.heap.depth), lambda: Return(ask()))
+
+    def following(way: Outcome) -> Done:
+        return Return(None) if isinstance(way.done, Raise) and catches(way.done.error) is not False else way.done
+
+    return branches.finish(run, branches.go_on(run, ways, following, ("raise",)))
 
 
 def asked(run: Interpreter, value: Value) -> Value:

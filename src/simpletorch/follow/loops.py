@@ -40,6 +40,7 @@ from simpletorch.follow.values import (
     Unknown,
     Value,
     View,
+    behind,
 )
 from simpletorch.rules import TensorType
 from simpletorch.shapes import Dim, at_least
@@ -68,7 +69,7 @@ class _Loop:
         self.updates = run.updates
         self.forks = 0
         self.rounds = 0
-        self.dict: tuple[Dict | Set, int] | None = None  # what it goes over, and how many keys that has
+        self.dict: tuple[Dict | Set | List, int] | None = None  # what it goes over, and how many keys that has
         self.lists: tuple[tuple[List, Any], ...] = ()  # the lists behind an iterator that it goes over, as they were
         self.again: Callable[[int], Value] | None = None  # see `iterators.Lazy`
         self.last: Last | None = None  # the last batch, if it has fewer samples than the others
@@ -95,10 +96,12 @@ class _Loop:
 
     @property
     def has_changed(self) -> bool:
-        """Whether a round has added keys to the dict that the loop goes over, or taken some."""
+        """Whether a round has added keys to the dict, or items to the deque, that the loop goes over, or taken some."""
         if self.dict is None or self.run.conditions:
             return False
         owner, size = self.dict
+        if isinstance(owner, List):
+            return owner.items is not None and len(owner.items) != size
         is_open = owner.open if isinstance(owner, Set) else owner.rest is not MISSING
         known = not is_open and not any(isinstance(v, Choice) for v in owner.cells.values())
         return known and len(owner.cells) != size
@@ -120,6 +123,8 @@ def over(run: Interpreter, node: ast.For | ast.AsyncFor, scope: Scope) -> Done:
 
 
 def _over(run: Interpreter, node: ast.For | ast.AsyncFor, scope: Scope, source: Value) -> Done:
+    if isinstance(source, Instance) and source.cls.find("__iter__") is None:
+        source = behind(source)
     if isinstance(source, Dict):
         source = items.whole(run, source)
     if isinstance(source, Choice):
@@ -150,6 +155,8 @@ def _over(run: Interpreter, node: ast.For | ast.AsyncFor, scope: Scope, source: 
         watched = whole.owner if isinstance(whole, View) else whole
         alive = isinstance(source, List) and source is whole and not isinstance(source, View)
         loop.dict = (watched, len(watched.cells)) if isinstance(watched, Dict | Set) else None
+        if isinstance(whole, Instance) and whole.cls.qualified == "collections.deque" and isinstance(source, List):
+            loop.dict, alive = (source, len(found)), True
         done = _each(loop, node, found, 0, source if alive else None)
     else:
         guards.may_raise(run, guards.ANY)

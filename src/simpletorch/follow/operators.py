@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, guards, items, iteration, texts
 from simpletorch.follow.budget import LARGEST, formats_too_much, weight
+from simpletorch.follow.libraries import METHODS as LIBRARY_METHODS
 from simpletorch.follow.marks import sparsity
 from simpletorch.follow.memory import stand_ins
 from simpletorch.follow.mistakes import no_tensors
-from simpletorch.follow.model import abstract, iterators, kinds, metaclasses, unmodelled
+from simpletorch.follow.model import abstract, counters, descriptors, iterators, kinds, metaclasses, unmodelled
 from simpletorch.follow.numbers import between, indexes, offsets
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
     MISSING,
     SIZE,
+    BoundNative,
     Choice,
     Class,
     Dict,
@@ -149,6 +151,8 @@ def binary(run: Interpreter, name: str, left: Value, right: Value) -> Value:
         return union
     if isinstance(left, Instance) or isinstance(right, Instance):
         return _of_objects(run, name, left, right)
+    if any(isinstance(v, Class) and descriptors.META in v.metadata for v in (left, right)):
+        return _of_classes(run, name, left, right)
     if isinstance(left, Unknown) or isinstance(right, Unknown):
         if run.takers:
             _may_refuse(run, name, left, right)
@@ -207,6 +211,22 @@ def _of_objects(run: Interpreter, name: str, left: Value, right: Value) -> Value
     return _of_plain_objects(run, name, left, right)
 
 
+def _of_classes(run: Interpreter, name: str, left: Value, right: Value) -> Value:
+    """An operator of classes, which their metaclasses answer."""
+    for one, other, method in ((left, right, name), (right, left, _MIRRORED.get(name) or f"__r{name[2:]}")):
+        own = metaclasses.special(one, method) if isinstance(one, Class) else None
+        if own is not None:
+            answer = run.resolve(run.call(own, (other,)))
+            if isinstance(answer, Choice) and _may_pass(answer):
+                return unmodelled.operator(run, name)
+            if answer is not NotImplemented:
+                return answer
+    if name in ("__eq__", "__ne__") and not isinstance(left, Unknown) and not isinstance(right, Unknown):
+        asked = [metaclasses.special(v, "__eq__") for v in (left, right) if isinstance(v, Class)]
+        return (left is right) is (name == "__eq__") if not any(asked) else unmodelled.operator(run, name)
+    return unmodelled.operator(run, name)
+
+
 def _may_pass(answer: Value) -> bool:
     """Whether a method may have answered `NotImplemented`."""
     if isinstance(answer, Choice):
@@ -237,7 +257,7 @@ def _of_plain_objects(run: Interpreter, name: str, left: Value, right: Value) ->
             return run.derived("==" if name == "__eq__" else "!=", left, right)
         return (left is right) is (name == "__eq__")
     one, other = _held(left), _held(right)
-    if name == "__mul__":
+    if name == "__mul__" and any(isinstance(v, str | bytes | tuple | List) for v in (one, other)):
         one, other = items.as_index(run, one), items.as_index(run, other)
     if (one is not left or other is not right) and not isinstance(one, Instance) and not isinstance(other, Instance):
         return binary(run, name, one, other)
@@ -385,6 +405,14 @@ def _as_set(run: Interpreter, value: Value) -> Value:
     return Set(found) if found is not None and all(map(is_known, found)) else Set((), open=True)
 
 
+def _listed(run: Interpreter, value: Value) -> Value:
+    """The items of an iterator, which gives them once, as a list; any other value itself."""
+    if not isinstance(value, Iterator):
+        return value
+    found = iteration.items(run, value)
+    return List(None, iteration.item(run, value)) if found is None else List(found)
+
+
 def _of_views(run: Interpreter, name: str, left: Value, right: Value) -> Value:
     """Operators of what ``keys()`` and its like give."""
     if name in _COMPARISONS and not all(isinstance(v, View | Set | frozenset) for v in (left, right)):
@@ -393,8 +421,9 @@ def _of_views(run: Interpreter, name: str, left: Value, right: Value) -> Value:
         if all(kinds.is_of_python(v) for v in (left, right)):
             raise kinds.error("TypeError")
         return unmodelled.operator(run, name)
+    if name not in _COMPARISONS:
+        left, right = (_listed(run, iteration.check(run, side)) for side in (left, right))
     for side in (left, right) if name not in _COMPARISONS else ():
-        iteration.check(run, side)
         for item in iteration.members(run, side) or ():
             if items.is_unhashable(run, item):  # which of the sides is hashed first isn't followed
                 return unmodelled.operator(run, name)
@@ -411,6 +440,10 @@ def _of_views(run: Interpreter, name: str, left: Value, right: Value) -> Value:
 def _of_collections(run: Interpreter, name: str, left: Value, right: Value) -> Value:
     if isinstance(left, View) or isinstance(right, View):
         return _of_views(run, name, left, right)
+    if (counted := counters.operate(name, left, right)) is not MISSING:
+        return counted
+    if any(isinstance(v, Dict) and v.kind == counters.KIND for v in (left, right)):
+        return unmodelled.operator(run, name)
     if name in ("__eq__", "__ne__"):
         if is_tuple(left) and is_tuple(right):
             return run.derived(name, left, right)
@@ -452,9 +485,14 @@ def _of_collections(run: Interpreter, name: str, left: Value, right: Value) -> V
         found = _PYTHON[name](left.cells.keys(), right.cells.keys())
         return Set(tuple(found)) if not isinstance(found, bool) else found
     if isinstance(left, Dict) and isinstance(right, Dict) and name == "__or__":
-        rest = left.rest if right.rest is MISSING else right.rest
-        return Dict({**left.cells, **right.cells}, rest)
+        made = Dict({**left.cells, **right.cells}, left.rest if right.rest is MISSING else right.rest)
+        made.kind, made.default = next(((d.kind, d.default) for d in (left, right) if d.kind in _OWN), ("dict", None))
+        return made
     return unmodelled.operator(run, name)
+
+
+_OWN: Final = ("OrderedDict", "defaultdict")
+"""The kinds of dicts whose ``|`` gives one of the same kind."""
 
 
 def _of_rows(run: Interpreter, name: str, left: Value, right: Value) -> Value:
@@ -477,6 +515,8 @@ def _equal_collections(run: Interpreter, name: str, left: List | Set | Dict, rig
         return (left.cells.keys() == right.cells.keys()) is (name == "__eq__")
     if isinstance(left, Dict) and left.rest is MISSING and right.rest is MISSING:
         certain = not any(branches.may_be_missing(run, v) for v in (*left.cells.values(), *right.cells.values()))
+        if certain and left.kind == right.kind == "OrderedDict" and list(left.cells) != list(right.cells):
+            return name == "__ne__"
         if certain and left.cells.keys() != right.cells.keys():
             return name == "__ne__"
         if certain:
@@ -525,6 +565,8 @@ def _of_constants(run: Interpreter, name: str, left: Value, right: Value) -> Val
     if isinstance(left, DType) is not isinstance(right, DType):
         return run.unknown("how a dtype compares", "bool")  # NumPy's are equal to their names
     if not (is_known(left) and is_known(right)):
+        if name in ("__eq__", "__ne__") and type(left) is type(right) and isinstance(left, Method | BoundNative):
+            return _are_one_method(left, right) is (name == "__eq__")
         if name in ("__eq__", "__ne__"):
             return (left is right) is (name == "__eq__")
         _check_kinds(name, left, right)
@@ -537,6 +579,13 @@ def _of_constants(run: Interpreter, name: str, left: Value, right: Value) -> Val
         return _PYTHON[name](left, right)
     except _ERRORS as error:
         raise _as_raised(error) from None
+
+
+def _are_one_method(left: Method | BoundNative, right: Any) -> bool:
+    """Whether two methods are one function's, of one object."""
+    if isinstance(left, Method):
+        return left.receiver is right.receiver and left.function is right.function
+    return left.receiver is right.receiver and left.name == right.name
 
 
 def _check_times(name: str, left: Value, right: Value) -> None:
@@ -626,6 +675,8 @@ def unary(run: Interpreter, name: str, value: Value) -> Value:
         return _UNARY[name](value)
     if isinstance(value, Unknown) and value.matrix is not None:
         return sparsity.operate(run, name, value, None) or run.unknown(f"what {name} gives")
+    if isinstance(value, Dict) and (counted := counters.operate(name, value)) is not MISSING:
+        return counted
     if isinstance(value, Unknown):
         return run.unknown(value.reason, value.type, value.cause)
     kinds.need(run, value, name)
@@ -670,14 +721,13 @@ def in_place(run: Interpreter, name: str, old: Value, value: Value) -> Value:
         if known is not None and known.type.dtype != old.matrix.type.dtype:  # it may be the same object, or a new one
             found.matrix = known.of_type(TensorType(known.type.shape))
         return found
-    if isinstance(old, Instance) and old.cls.find(own) is not None:
-        method = run.special(old, own)
-        if method is None:
-            raise kinds.error("TypeError")
+    if isinstance(old, Instance) and (method := run.special(old, own)) is not None:
         answer = run.resolve(run.call(method, (value,)))
         if answer is not NotImplemented:
             return answer
-    held = behind(old)
+    held, other = behind(old), run.resolve(value)
+    if isinstance(other, Instance) and isinstance(held, List | Set) and other.cls.find(f"__r{name[2:]}") is not None:
+        return run.operate(name, old, other)
     plain = held is old or (isinstance(old, Instance) and old.cls.find(name) is None)
     plain = plain and not isinstance(held, View) and not is_tuple(held)
     if isinstance(held, List) and name == "__add__" and plain:
@@ -691,7 +741,9 @@ def in_place(run: Interpreter, name: str, old: Value, value: Value) -> Value:
             for key in ("item", "items", SIZE):
                 run.heap.write(held.cells, key, made.cells.get(key, MISSING))
             return old
-    if isinstance(held, Dict) and name == "__or__" and plain and held.kind != "Counter":
+    if isinstance(held, Dict) and plain and held.kind == counters.KIND and own in LIBRARY_METHODS[Dict]:
+        return LIBRARY_METHODS[Dict][own](run, (held, value), {})
+    if isinstance(held, Dict) and name == "__or__" and plain:
         items.update(run, held, value)
         return old
     if isinstance(held, Set) and name in ("__or__", "__and__", "__sub__", "__xor__") and plain:
@@ -949,8 +1001,12 @@ def _is_no_number(run: Interpreter, cls: Value) -> bool:
 def _is_one(run: Interpreter, value: Value, cls: Value) -> bool | None:
     if not isinstance(cls, Class):
         return None
+    if isinstance(value, Instance) and ("__class__" in value.cells or value.cls.find("__class__") is not None):
+        return True if is_subclass(value.cls, cls) and "__class__" not in value.cells else None
     if isinstance(value, Instance) and is_subclass(value.cls, cls):
         return True
+    if isinstance(value, Class) and descriptors.META in value.metadata:
+        return True if is_subclass(value.metadata[descriptors.META], cls) else False if value is not cls else None
     if metaclasses.may_claim(cls):
         return None
     if cls.is_a("typing.Protocol"):

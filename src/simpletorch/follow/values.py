@@ -23,7 +23,9 @@ branch can be followed and taken back.
 from __future__ import annotations
 
 import ast
+import builtins
 import operator
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Iterator as Items
 from copy import copy
@@ -385,7 +387,7 @@ class Class(Object):
     ``native`` is what a library knows of it; ``unknown_base`` says that something isn't known of its bases.
     """
 
-    __slots__ = ("_kinds", "bases", "fields", "metadata", "module", "mro", "name", "native", "unknown_base")
+    __slots__ = ("_hidden", "_kinds", "bases", "fields", "metadata", "module", "mro", "name", "native", "unknown_base")
 
     def __init__(
         self, name: str, bases: tuple[Class, ...] = (), namespace: dict[str, Any] | None = None, module: str = ""
@@ -398,6 +400,7 @@ class Class(Object):
         self.metadata: dict[str, Any] = {}
         self.mro: tuple[Class, ...] = (self, *_linear([list(b.mro) for b in bases] + [list(bases)]))
         self._kinds: frozenset[str] = frozenset(c.qualified for c in self.mro)
+        self._hidden = _hidden(self.mro)
 
     @property
     def qualified(self) -> str:
@@ -410,6 +413,8 @@ class Class(Object):
         for c in mro:
             if name in c.cells:
                 return c.cells[name], c
+            if c in self._hidden and name in vars(getattr(builtins, c.name)):
+                return None
         return None
 
     def is_a(self, qualified: str) -> bool:
@@ -418,6 +423,12 @@ class Class(Object):
 
     def __repr__(self) -> str:
         return f"<class {self.name}>"
+
+
+def _hidden(mro: tuple[Class, ...]) -> tuple[Class, ...]:
+    """Python's own classes that come before one of the program's, whose methods theirs hide."""
+    last = max((i for i, c in enumerate(mro) if c.module.partition(".")[0] not in sys.stdlib_module_names), default=0)
+    return tuple(c for c in mro[:last] if c.module == "builtins" and isinstance(vars(builtins).get(c.name), type))
 
 
 def _linear(rows: list[list[Class]]) -> list[Class]:

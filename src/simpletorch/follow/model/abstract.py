@@ -33,7 +33,7 @@ from simpletorch.rules.core.attributes import is_of_tensors
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["asked_class", "has_members", "is_of"]
+__all__ = ["asked_class", "derives", "has_members", "is_of"]
 
 _MODULES: Final = {m.__name__: m for m in (collections.abc, contextlib, numbers, os, types, typing)}
 _ASKED: Final = frozenset({
@@ -87,7 +87,13 @@ def is_of(run: Interpreter, value: Value, asked: type) -> bool | None:
         return True if isinstance(_Plain, asked) else None
     if not isinstance(value, Instance):
         return None
-    cls = value.cls
+    return derives(run, value.cls, asked)
+
+
+def derives(run: Interpreter, cls: Class, asked: type) -> bool | None:
+    """``issubclass(cls, asked)``; None where that isn't known."""
+    if (own_class := kinds.real(cls)) is not None:
+        return issubclass(own_class, asked)
     own = {n: cls.find(n) for n in _ASKED}
     if "dataclass" in cls.metadata and own["__hash__"] is None:
         return None

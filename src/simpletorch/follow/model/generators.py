@@ -124,7 +124,7 @@ class Steps(iterators.Lazy):
                 raise thrown
             return END
         if run.resolve(cells.get(_AT, 0)) != self.at:  # some of what it did was taken back
-            return self._lost()
+            return self.lost()
         self.at += 1
         run.heap.write(cells, _AT, self.at)
         first = self.body is None
@@ -144,7 +144,7 @@ class Steps(iterators.Lazy):
                     run.heap.end()
                 self.body, self.at = None, 0
                 return self._as_a_whole()
-            return self._lost()
+            return self.lost()
         except BaseException:
             if first:
                 run.heap.keep()
@@ -158,14 +158,21 @@ class Steps(iterators.Lazy):
     @property
     def waits(self) -> bool:
         """Whether it is suspended where closing it runs more statements."""
-        node = self.function.node
-        return self.at > 0 and not self.is_over and (bool(_last_things(node)) or _delegates(node))
+        if self.at == 0 or self.is_over:
+            return False
+        return (bool(_last_things(self.function.node)) and _is_within(self.body, _try)) or self._waits_for_another
+
+    @property
+    def _waits_for_another(self) -> bool:
+        return _delegates(self.function.node) and _is_within(self.body, _delegated)
 
     def drop(self) -> None:
         """A name of it is gone: if that was the last one, its ``finally`` runs."""
+        if self.holder is not None and self.was_whole(self.holder):
+            self.lost()
         if not self.waits:
             return
-        if _delegates(self.function.node):
+        if self._waits_for_another:
             self.run.escape((self.function, *self._own_values()))
         for statement in _last_things(self.function.node):
             unmodelled.happens(self.run, statement, self.scope, "what a generator does when it is dropped")
@@ -184,7 +191,12 @@ class Steps(iterators.Lazy):
         except Raised as error:
             raise not_stop(error) from None
 
-    def _lost(self) -> Value:
+    def was_whole(self, owner: Iterator) -> bool:
+        """Whether all of it was followed at once, also what it hadn't come to, and that changed something."""
+        left = owner.items
+        return self.body is None and bool(left) and has_effects(self.function.node)
+
+    def lost(self) -> Value:
         """How far it has come isn't known: it may have done, and give, anything."""
         self.run.heap.write(self.scope.cells, _OVER, MISSING)
         self.run.escape((self.function, *self._own_values()))
@@ -197,6 +209,7 @@ class Steps(iterators.Lazy):
     def _as_a_whole(self) -> Value:
         """Nothing of it has run: follow all of it."""
         self.result = self.run.unknown("what a generator returns")
+        self.run.waiting |= has_effects(self.function.node)
         found = self.run.resolve(self.whole())
         if self.holder is None or not isinstance(found, Iterator):
             return UNSURE
@@ -204,6 +217,13 @@ class Steps(iterators.Lazy):
         for key in ("items", "item"):
             heap.write(cells, key, found.cells[key])
         return iterators.pull(self.run, self.holder)
+
+
+def _is_within(body: Any, kind: Callable[..., Any]) -> bool:
+    """Whether a body is suspended within what this function steps through."""
+    while body is not None and body.gi_code is not kind.__code__:
+        body = getattr(body, "gi_yieldfrom", None)
+    return body is not None
 
 
 def not_stop(error: Raised) -> Raised:
@@ -279,6 +299,9 @@ def _delegated(run: Interpreter, source: Value) -> Generator[Value, Value, Value
 def ask(run: Interpreter, owner: Iterator, sent: Value, thrown: Raised | None = None) -> Value:
     """``send`` and ``throw`` of a generator."""
     steps = owner.lazy
+    if isinstance(steps, Steps) and steps.was_whole(owner) and (sent is not None or thrown is not None):
+        run.heap.write(owner.cells, "items", None)
+        return steps.lost()
     if not isinstance(steps, Steps) or owner.items is not None:
         return iterators.pull(run, owner) if thrown is None else UNSURE
     if owner.cells["items"] is None:
@@ -303,6 +326,8 @@ def close(run: Interpreter, owner: Iterator) -> None:
         except Raised as error:
             if error.name not in ("GeneratorExit", "StopIteration"):
                 raise
+    if isinstance(steps, Steps) and steps.was_whole(owner):
+        steps.lost()
     run.heap.write(owner.cells, "items", ())
 
 

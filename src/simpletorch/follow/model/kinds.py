@@ -7,6 +7,7 @@ known as far as their bases are. Of everything else nothing is sure.
 from __future__ import annotations
 
 import builtins
+import collections.abc
 import sys
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Mapping
@@ -79,7 +80,8 @@ def is_generator(value: Iterator) -> bool:
     return getattr(value.lazy, "is_generator", False)
 
 
-_DICTS: Final[tuple[dict[Any, Any], ...]] = ({}, OrderedDict(), defaultdict(), Counter(), _StateDict())
+_DICTS: Final[tuple[dict[Any, Any], ...]] = ({}, OrderedDict(), defaultdict(), _StateDict())
+_COUNTER: Final[Counter[Any]] = Counter()
 _VIEWS: Final = {"keys": ({}.keys(),), "values": ({}.values(),), "items": ({}.items(),)}
 _WITNESSES: Final[dict[type, tuple[Any, ...]]] = {
     **{type(v): (v,) for v in (None, True, 1, 1.0, 1j, "a", b"a", ..., NotImplemented, range(1), slice(1))},
@@ -111,6 +113,8 @@ def witnesses(value: Value) -> tuple[Any, ...]:
     """Objects of Python's, one of each class that the value may be of; none where that isn't known."""
     if isinstance(value, View):
         return _VIEWS[value.kind]
+    if isinstance(value, Dict) and value.kind == "Counter":
+        return (_COUNTER,)
     if is_tuple(value) and not isinstance(value, tuple):
         return ((),)
     return _WITNESSES.get(type(value), ())
@@ -135,6 +139,9 @@ _OF_LIBRARIES: Final = {
     "typing.Generic": object,
     "collections.OrderedDict": OrderedDict,
     "collections.deque": deque,
+    "collections.Counter": Counter,
+    "collections.defaultdict": defaultdict,
+    **{f"collections.abc.{n}": getattr(collections.abc, n) for n in collections.abc.__all__},
 }
 
 

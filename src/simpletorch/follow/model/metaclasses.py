@@ -37,6 +37,7 @@ __all__ = [
     "mark_abstract",
     "may_claim",
     "of_type",
+    "settle",
     "special",
     "subclassed",
 ]
@@ -62,6 +63,8 @@ def check_bases(cls: Class) -> None:
     """
     if cls.unknown_base is not None:
         return
+    if len(set(map(id, cls.bases))) < len(cls.bases):
+        raise Raised("TypeError", None, _BASES)
     real = [next((vars(builtins).get(c.name) for c in b.mro if c.module == "builtins"), object) for b in cls.bases]
     kinds_ = [k for k in dict.fromkeys(real) if isinstance(k, type) and k is not object]
     try:  # whether Python's own classes go together
@@ -78,9 +81,9 @@ def check_bases(cls: Class) -> None:
 
 def begin(run: Interpreter, cls: Class, bases: Sequence[Value], options: Mapping[str, Value]) -> Callable[[], Value]:
     """A class body is about to be run; gives what finishes the class behind it."""
-    stated = run.resolve(options["metaclass"]) if "metaclass" in options else None
+    named = run.resolve(options["metaclass"]) if "metaclass" in options else None
     inherited = next((b.metadata[META] for b in cls.bases if META in b.metadata), None)
-    meta = stated if isinstance(stated, Class) and stated.module == run.program.main else inherited
+    meta = named if isinstance(named, Class) and named.module == run.program.main else inherited
     if meta is not None:
         cls.metadata[META] = meta
         cls.metadata["metaclass"] = True
@@ -94,7 +97,9 @@ def begin(run: Interpreter, cls: Class, bases: Sequence[Value], options: Mapping
     more = {k: v for k, v in options.items() if k != "metaclass"}
 
     def finished() -> Value:
-        cls.metadata[descriptors.SLOTS] = descriptors.stated_slots(run, cls.cells)
+        cls.metadata[descriptors.SLOTS] = stated = descriptors.stated_slots(run, cls.cells)
+        if stated is not None and any(cls.cells.get(n, MISSING) is not MISSING for n in stated):
+            raise Raised("ValueError", None, _BASES)
         if "__eq__" in cls.cells and "__hash__" not in cls.cells:
             cls.metadata["unhashable"] = True
         if any(isinstance(c.cells.get(descriptors.READS), Function) for c in cls.mro):
@@ -103,13 +108,18 @@ def begin(run: Interpreter, cls: Class, bases: Sequence[Value], options: Mapping
         if meta is not None:
             value = _by_metaclass(run, meta, cls, tuple(bases), more)
         has_abc = any(c.qualified == "abc.ABC" for c in cls.mro) or (
-            isinstance(stated, Class) and stated.is_a("abc.ABCMeta")
+            isinstance(named, Class) and named.is_a("abc.ABCMeta")
         )
         cls.metadata[ABC] = has_abc or any(c.metadata.get(ABC) for c in cls.mro)
-        cls.metadata[ABSTRACT] = cls.metadata[ABC] and cls.unknown_base is None and _has_abstract(cls)
+        settle(cls)
         return value
 
     return finished
+
+
+def settle(cls: Class) -> None:
+    """Whether objects of a class can be made, by what it and its bases hold now."""
+    cls.metadata[ABSTRACT] = bool(cls.metadata[ABC]) and cls.unknown_base is None and _has_abstract(cls)
 
 
 def _by_metaclass(

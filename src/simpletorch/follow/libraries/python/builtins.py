@@ -15,7 +15,7 @@ from simpletorch.follow.budget import length as length_of_range
 from simpletorch.follow.heap import now
 from simpletorch.follow.libraries import NATIVES, VALUES, Work, by_name, gives, library_class, model, native
 from simpletorch.follow.mistakes import modules
-from simpletorch.follow.model import descriptors, iterators, kinds, metaclasses
+from simpletorch.follow.model import abstract, descriptors, iterators, kinds, metaclasses
 from simpletorch.follow.numbers import between, offsets, processes, sizes
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
@@ -104,12 +104,24 @@ def _int(run: Interpreter, value: Value, rest: tuple[Value, ...], kwargs: dict[s
         return computed(run, int, (value, *rest), kwargs)
     for name in ("__int__", "__index__", "__trunc__") if isinstance(value, Instance) else ():
         if (own := run.special(value, name)) is not None:
-            return run.call(own, ())
+            return _as_number(run, run.call(own, ()), int)
     if branches.type_name(value) is None:
         kinds.need(run, value, "__int__", "__index__", "__trunc__")
     if (number := processes.number_in(run, value)) is not None:
         return number
     return run.unknown("an int made of what isn't known", "int", getattr(value, "cause", "code"))
+
+
+def _as_number(run: Interpreter, value: Value, kind: type) -> Value:
+    """A number that an object's own method gives.
+
+    Raises:
+        Raised: it is no such number.
+    """
+    value = run.resolve(value)
+    if (is_known(value) or isinstance(value, List | Dict | Set)) and not isinstance(value, kind):
+        raise kinds.error("TypeError")
+    return value
 
 
 def _make_float(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
@@ -118,8 +130,10 @@ def _make_float(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: d
         return run.ask("Tensor.__float__", (value,))
     if is_known(value) and not isinstance(value, tuple):
         return computed(run, float, (value,), {})
-    if isinstance(value, Instance) and (own := run.special(value, "__float__") or run.special(value, "__index__")):
-        return run.call(own, ())
+    for name, kind in (("__float__", float), ("__index__", int)) if isinstance(value, Instance) else ():
+        if (own := run.special(value, name)) is not None:
+            found = _as_number(run, run.call(own, ()), kind)
+            return float(found) if type(found) is int else found
     if branches.type_name(value) is None:
         kinds.need(run, value, "__float__", "__index__")
     return run.unknown("a float", "float", getattr(value, "cause", "data"))
@@ -151,7 +165,8 @@ def _sequence(
     """The items of the only argument; where their number isn't known, an unknown-length list of them."""
     if not args:
         return ()
-    source = iteration.check(run, args[0])
+    is_hinted = items_of is iteration.items  # no set is made of them
+    source = iteration.gathered(run, args[0]) if is_hinted else iteration.check(run, args[0])
     found = None if isinstance(source, Choice) else items_of(run, source)
     if found is not None:
         return found
@@ -353,12 +368,7 @@ def length(run: Interpreter, value: Value) -> Value:
         return _first_size(run, value)
     if isinstance(value, Instance):
         if (own := run.special(value, "__len__")) is not None:
-            found = run.resolve(run.call(own, ()))
-            if isinstance(found, int) and found < 0:
-                raise Raised("ValueError", None, ("Exception", "BaseException"))
-            if found is None or isinstance(found, float | str):
-                raise Raised("TypeError", None, ("Exception", "BaseException"))
-            return found
+            return branches.length_said(run, run.call(own, ()))
         if behind(value) is not value:
             return length(run, behind(value))
         kinds.need(run, value, "__len__")
@@ -417,10 +427,22 @@ def _issubclass(run: Interpreter, cls: Value, class_or_tuple: Value, /) -> Value
     if options and any(kinds.is_of_python(run.resolve(v)) for v in (cls, *options)):
         raise kinds.error("TypeError")
     if isinstance(cls, Class) and all(isinstance(o, Class) for o in options):
-        found = any(operators.is_subclass(cls, o) for o in options)
-        if found or not (cls.unknown_base is not None or any(map(metaclasses.may_claim, options))):
-            return found
+        answers = [_derives(run, cls, o) for o in options]
+        if True in answers or None not in answers:
+            return True in answers
     return run.unknown("what a class is derived from", "bool")
+
+
+def _derives(run: Interpreter, cls: Class, other: Class) -> bool | None:
+    """``issubclass(cls, other)``; None where that isn't known."""
+    if operators.is_subclass(cls, other):
+        return True
+    if cls.unknown_base is not None or metaclasses.may_claim(other):
+        return None
+    if other.is_a("typing.Protocol"):
+        return None
+    asked = abstract.asked_class(other)
+    return False if asked is None else abstract.derives(run, cls, asked)
 
 
 @model("builtins.callable")
@@ -429,7 +451,9 @@ def _callable(run: Interpreter, obj: Value, /) -> Value:
         if isinstance(value, Unknown):
             return run.derived("callable", value, None)
         if isinstance(value, Instance):
-            return value.cls.find("__call__") is not None or value.cls.is_a("torch.nn.Module")
+            there = value.cls.find("__call__") is not None or value.cls.is_a("torch.nn.Module")
+            unsure = value.cls.unknown_base is not None and not there
+            return run.derived("callable", value, None) if unsure else there
         return isinstance(value, Function | Method | Native | BoundNative | Class | StaticMethod)
 
     return run.each(obj, one)
@@ -527,6 +551,8 @@ def _delattr(run: Interpreter, obj: Value, name: Value, /) -> Value:
 
 @model("builtins.vars")
 def _vars(run: Interpreter, owner: Value = None, /) -> Value:
+    if isinstance(owner, Instance) and owner.cls.find("__dict__") is not None:
+        return run.attribute(owner, "__dict__")
     if isinstance(owner, Instance):
         if descriptors.slots(owner.cls) is not None or owner.cls.qualified in descriptors.WITHOUT_DICT:
             raise kinds.error("TypeError")
@@ -537,6 +563,9 @@ def _vars(run: Interpreter, owner: Value = None, /) -> Value:
         return attributes.attributes_of(run, owner)
     if isinstance(owner, Namespace):
         return attributes.get(run, owner, "__dict__")
+    if kinds.has_attribute(owner, "__dict__") is False:
+        raise kinds.error("TypeError")
+    guards.may_raise(run, guards.ANY)
     return run.unknown("the attributes of a value")
 
 
@@ -588,6 +617,9 @@ def _over_set(run: Interpreter, source: Set, found: tuple[Value, ...], first: in
     return iterators.lazily(iterators.Lazy(whole, one, minds=True, again=again))
 
 
+_MOST_CALLS: Final = 16  # of a function that is called until it gives something
+
+
 def _until_sentinel(run: Interpreter, function: Value, last: Value) -> Value:
     """``iter(function, last)``."""
 
@@ -597,7 +629,12 @@ def _until_sentinel(run: Interpreter, function: Value, last: Value) -> Value:
         return iterators.UNSURE if not isinstance(found, bool) else iterators.END if found else value
 
     def whole() -> Value:
-        found = run.call(function, ())
+        taken: list[Value] = []
+        while len(taken) < _MOST_CALLS and (value := one()) is not iterators.UNSURE:
+            if value is iterators.END:
+                return tuple(taken)
+            taken.append(value)
+        found = branches.common_item((*taken, run.call(function, ())))
         run.escape((function,))
         return Iterator(None, found)
 
@@ -817,10 +854,31 @@ def _reversed(run: Interpreter, sequence: Value, /) -> Value:
     is_range = isinstance(sequence, Iterator) and sequence.cells.get("items") is None  # of an unknown length
     if isinstance(sequence, int | float | type(None) | Set | Iterator) and not is_range:
         raise Raised("TypeError", None, ("Exception", "BaseException"))
+    if isinstance(sequence, Instance) and behind(sequence) is sequence and sequence.cls.find("__getitem__"):
+        return _by_index_backwards(run, sequence)
     if isinstance(sequence, List) and sequence.items is not None:
         return _backwards(run, sequence, len(sequence.items) - 1)
     found = run.items(sequence)
     return Iterator(None, iteration.item(run, sequence)) if found is None else Iterator(tuple(reversed(found)))
+
+
+def _by_index_backwards(run: Interpreter, sequence: Instance) -> Value:
+    """``reversed`` of an object of the program's with a length and items."""
+    count, get = length(run, sequence), run.special(sequence, "__getitem__")
+    if not isinstance(count, int) or count > _LONGEST or get is None:
+        return Iterator(None, run.call(get, (run.unknown("an index", "int"),)))
+    left = iterators.Count(run, count - 1)
+
+    def one() -> Value:
+        at = left.value
+        if at is None:
+            return iterators.UNSURE
+        if at < 0:
+            return iterators.END
+        left.value = at - 1
+        return run.call(get, (at,))
+
+    return iterators.lazily(iterators.Lazy(lambda: tuple(run.call(get, (i,)) for i in range(count - 1, -1, -1)), one))
 
 
 def _backwards(run: Interpreter, source: List, last: int) -> Iterator:
@@ -850,9 +908,10 @@ def _backwards(run: Interpreter, source: List, last: int) -> Iterator:
 
 @model("builtins.sorted")
 def _sorted(run: Interpreter, iterable: Value, /, *, key: Value = None, reverse: Value = False) -> Value:
-    found = iteration.members(run, iteration.check(run, iterable))
+    source = iteration.gathered(run, iterable)
+    found = iteration.members(run, source)
     if found is None:
-        return List(None, iteration.item(run, iterable))
+        return List(None, iteration.item(run, source))
     return List(in_order(run, found, {"key": key, "reverse": reverse}))
 
 
@@ -931,6 +990,8 @@ def _min(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) ->
 def _sum(run: Interpreter, iterable: Value, /, start: Value = 0) -> Value:
     source = iteration.asked(run, iteration.check(run, iterable))
     out: Value = start
+    if isinstance(run.resolve(start), str | bytes):
+        raise kinds.error("TypeError")
     if iterators.can_pull(source) and (source.lazy is None or not source.lazy.minds):
         taken = 0
         while taken < _LONGEST and (one := iterators.pull(run, source)) is not iterators.UNSURE:
@@ -1084,8 +1145,15 @@ def _open(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
     return run.call(run.program.library(run, "io.open"), args, kwargs)
 
 
-@native("builtins.id", "builtins.globals", "builtins.locals", "builtins.eval", "builtins.exec",
-        "builtins.compile")  # fmt: skip
+@native("builtins.eval", "builtins.exec")
+def _runs(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """Code that isn't known: it may change what it is given."""
+    run.escape((*args, *kwargs.values()))
+    guards.may_raise(run, guards.ANY)
+    return run.unknown("what Python's own function gives")
+
+
+@native("builtins.id", "builtins.globals", "builtins.locals", "builtins.compile")
 def _dark(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     return run.unknown("what Python's own function gives")
 
@@ -1099,7 +1167,11 @@ def _import(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value])
 def _dir(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     """The names in a module of the program, in a plain class of it, or in an object of one."""
     owner = run.resolve(args[0]) if args else None
+    if isinstance(owner, Instance) and (said := run.special(owner, "__dir__")) is not None:
+        return run.call(run.program.builtin(run, "sorted"), (run.call(said, ()),))
     cls = owner.cls if isinstance(owner, Instance) else owner
+    if isinstance(cls, Class) and (kinds.real(cls) is not None or any("__slots__" in c.cells for c in cls.mro)):
+        return List(None, run.unknown("a name", "str"))
     if isinstance(cls, Class) and owner is not None:
         own = {n for c in cls.mro[:-1] for n in c.cells}
         held = {n for n in owner.cells if isinstance(n, str)} if isinstance(owner, Instance) else set()

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from simpletorch.follow import iteration
 from simpletorch.follow.heap import now
-from simpletorch.follow.libraries import gives, model, native
+from simpletorch.follow.libraries import NATIVES, Work, gives, library_class, model, native
 from simpletorch.follow.memory import stand_ins
 from simpletorch.follow.numbers import between, indexes, offsets, sizes
-from simpletorch.follow.values import List, Tensor, Unknown, Value
+from simpletorch.follow.values import Instance, List, Native, Tensor, Unknown, Value
 from simpletorch.shapes import UNKNOWN
 
 if TYPE_CHECKING:
@@ -97,7 +97,18 @@ def _shuffle(run: Interpreter, x: Value) -> Value:
     return None
 
 
-@model("random.Random")
-def _generator(run: Interpreter, x: Value = None) -> Value:
-    """An own generator is like the module's."""
-    return run.program.library(run, "random")
+def _of_own(function: Native) -> Work:
+    """The method of a generator of its own that does what a function of the module does."""
+    return lambda run, args, kwargs: run.call(function, args[1:], kwargs)
+
+
+library_class(
+    "random.Random",
+    make=lambda run, cls, args, kwargs: Instance(cls),
+    methods={
+        name.removeprefix("random."): _of_own(function)
+        for name, function in NATIVES.items()
+        if name.startswith("random.") and isinstance(function, Native)
+    },
+    unknown="a generator of random numbers",
+)

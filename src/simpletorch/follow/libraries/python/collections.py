@@ -2,49 +2,50 @@
 
 from __future__ import annotations
 
+import collections.abc
 import sys
+from collections.abc import Callable
 from keyword import iskeyword
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, items, iteration
 from simpletorch.follow.budget import LARGEST
-from simpletorch.follow.libraries import library_class, model
+from simpletorch.follow.libraries import OWN, library_class, model
 from simpletorch.follow.libraries.python.builtins import make_dict
-from simpletorch.follow.libraries.python.methods import count_items
-from simpletorch.follow.model import kinds
-from simpletorch.follow.outcomes import Raised
-from simpletorch.follow.values import MISSING, Class, Dict, Instance, List, Native, StaticMethod, Value
+from simpletorch.follow.model import kinds, metaclasses
+from simpletorch.follow.values import MISSING, Class, Dict, Instance, List, Native, StaticMethod, Tensor, Value
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-_ABSTRACT: Final = [
-    "AsyncGenerator",
-    "AsyncIterable",
-    "AsyncIterator",
-    "Awaitable",
-    "Callable",
-    "Collection",
-    "Container",
-    "Coroutine",
-    "Generator",
-    "Hashable",
-    "ItemsView",
-    "Iterable",
-    "Iterator",
-    "KeysView",
-    "Mapping",
-    "MutableMapping",
-    "MutableSequence",
-    "MutableSet",
-    "Reversible",
-    "Sequence",
-    "Set",
-    "Sized",
-    "ValuesView",
-]
-for _name in _ABSTRACT:
-    library_class(f"collections.abc.{_name}")
+_HERE: Final = Path(__file__).parent
+
+
+def _given(name: str) -> Callable[[Interpreter, Class], None]:
+    """The hook of an abstract class for its subclasses: it gets the methods of `abc.txt`."""
+
+    def subclassed(run: Interpreter, cls: Class) -> None:
+        own = run.program.library_class(f"collections.abc.{name}")
+        text = run.program.library(run, f"simpletorch_abc.{name}")
+        for short, value in text.cells.items() if isinstance(text, Class) else ():
+            if short not in own.cells and short not in ("__module__", "__qualname__", "__doc__"):
+                own.cells[short] = value
+        metaclasses.settle(cls)
+
+    return subclassed
+
+
+for _name in collections.abc.__all__:
+    OWN[f"simpletorch_abc.{_name}"] = _HERE / "abc.txt"
+    _bases = [b.__name__ for b in getattr(collections.abc, _name).__bases__]
+    library_class(
+        f"collections.abc.{_name}",
+        tuple(f"collections.abc.{b}" if b != "object" else "builtins.object" for b in _bases),
+        subclassed=_given(_name),
+        abc=True,
+        abstract=bool(getattr(collections.abc, _name).__abstractmethods__),
+    )
 
 
 # -- dicts -----------------------------------------------------------------------------------------------------------
@@ -57,25 +58,16 @@ def _make_ordered(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs:
 
 
 def _make_default(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    factory = run.resolve(args[0]) if args else None
+    if factory is not None and (kinds.is_of_python(factory) or isinstance(factory, Tensor)):
+        raise kinds.error("TypeError")
     made: Dict = make_dict(run, cls, args[1:], kwargs)
-    made.default, made.kind = run.resolve(args[0]) if args else None, "defaultdict"
+    made.default, made.kind = factory, "defaultdict"
     return made
 
 
-def _make_counter(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    source = run.resolve(args[0]) if args else ()
-    if isinstance(source, Dict):
-        made: Dict = make_dict(run, cls, args, kwargs)
-    else:
-        made = make_dict(run, cls, (), kwargs)
-        count_items(run, made, source)
-    made.kind = "Counter"
-    return made
-
-
-library_class("collections.OrderedDict", make=_make_ordered)
-library_class("collections.defaultdict", make=_make_default)
-library_class("collections.Counter", make=_make_counter)
+library_class("collections.OrderedDict", ("builtins.dict",), make=_make_ordered)
+library_class("collections.defaultdict", ("builtins.dict",), make=_make_default)
 
 
 @model("collections.ChainMap")
@@ -150,6 +142,10 @@ def _of_held(name: str) -> Any:
     return lambda run, args, kwargs: run.call(run.attribute(_held(run, args[0]), name), args[1:], kwargs)
 
 
+def _pop(run: Interpreter, self: Value, /) -> Value:
+    return run.call(run.attribute(_held(run, self), "pop"), ())
+
+
 def _popleft(run: Interpreter, self: Value, /) -> Value:
     return run.call(run.attribute(_held(run, self), "pop"), (0,))
 
@@ -179,6 +175,7 @@ library_class(
         "appendleft": _grow(at_end=False, several=False),
         "extend": _grow(at_end=True, several=True),
         "extendleft": _grow(at_end=False, several=True),
+        "pop": _pop,
         "popleft": _popleft,
         "rotate": _rotate,
         "copy": _copy,
@@ -187,7 +184,7 @@ library_class(
         "__getitem__": lambda run, args, kwargs: items.get(run, _held(run, args[0]), args[1]),
         "__setitem__": lambda run, args, kwargs: items.put(run, _held(run, args[0]), args[1], args[2]),
         "__delitem__": lambda run, args, kwargs: items.remove(run, _held(run, args[0]), args[1]),
-        **{name: _of_held(name) for name in ("pop", "clear", "count", "index", "remove", "reverse", "insert")},
+        **{name: _of_held(name) for name in ("clear", "count", "index", "remove", "reverse", "insert")},
     },
 )
 
@@ -225,15 +222,36 @@ def _make(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
 
 @model("collections.namedtuple")
 def _named_tuple(
-    run: Interpreter, typename: Value, field_names: Value, *more: Value, defaults: Value = None, **rest: Value
+    run: Interpreter,
+    typename: Value,
+    field_names: Value,
+    *,
+    rename: Value = False,
+    defaults: Value = None,
+    module: Value = None,
 ) -> Value:
     names = tuple(field_names.replace(",", " ").split()) if isinstance(field_names, str) else run.items(field_names)
     defaults = run.items(defaults) if defaults is not None else ()
     if not isinstance(typename, str) or names is None or defaults is None or not all(isinstance(n, str) for n in names):
         return run.unknown("a named tuple's class")
-    if any(not n.isidentifier() or iskeyword(n) or n.startswith("_") for n in names):
-        raise Raised("ValueError", None, ("Exception", "BaseException"))
+    if rename is not False:
+        is_bad = any(_is_no_field(n) or n in names[:i] for i, n in enumerate(names))
+        if is_bad and rename is not True:
+            return run.unknown("a named tuple's class")
+        names = tuple(f"_{i}" if _is_no_field(n) or n in names[:i] else n for i, n in enumerate(names))
+    elif any(map(_is_no_field, names)) or len(set(names)) < len(names):
+        raise kinds.error("ValueError")
+    if not typename.isidentifier() or iskeyword(typename):
+        raise kinds.error("ValueError")
+    if len(defaults) > len(names):
+        raise kinds.error("TypeError")
     made = Class(typename, (run.program.library_class("typing.NamedTuple"),), {}, run.program.main)
     padding = (MISSING,) * (len(names) - len(defaults))
     make_named_tuple(made, tuple(zip(names, (*padding, *defaults), strict=True)))
+    if module is not None:
+        made.cells["__module__"] = module
     return made
+
+
+def _is_no_field(name: str) -> bool:
+    return not name.isidentifier() or iskeyword(name) or name.startswith("_")

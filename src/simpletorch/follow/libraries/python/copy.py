@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import branches
+from simpletorch.follow import branches, guards
 from simpletorch.follow.libraries import model
+from simpletorch.follow.model import kinds
 from simpletorch.follow.values import (
+    MISSING,
     Choice,
     Dict,
     Fields,
+    Function,
     Instance,
     Iterator,
     List,
@@ -18,7 +21,9 @@ from simpletorch.follow.values import (
     Object,
     Set,
     Tensor,
+    Unknown,
     Value,
+    View,
     behind,
 )
 
@@ -32,9 +37,42 @@ def _copy(run: Interpreter, x: Value) -> Value:
         own = value.cls.find("__copy__") if isinstance(value, Instance) else None
         if own is not None:
             return run.call(Method(own[0], value), ())
+        if isinstance(value, Instance) and (ways := _of_pickle(value)):
+            return _by_pickle(run, value, ways, lambda state: state)
         return value if _is_member(value) else twin_of(value)
 
     return run.each(x, one)
+
+
+_PICKLED: Final = (
+    *("__getstate__", "__setstate__"),
+    *("__reduce_ex__", "__reduce__", "__getnewargs_ex__", "__getnewargs__"),
+)
+"""The methods of pickle's that make a copy."""
+
+
+def _of_pickle(value: Instance) -> dict[str, Any]:
+    """Those of these methods that its class defines."""
+    found = {name: own[0] for name in _PICKLED if (own := value.cls.find(name)) is not None}
+    return {name: method for name, method in found.items() if isinstance(method, Function)}
+
+
+def _by_pickle(run: Interpreter, value: Instance, ways: dict[str, Any], copied: Callable[[Value], Value]) -> Value:
+    """A copy that the object's class makes in its own way: of its state, or in a way that isn't followed."""
+    if not ways.keys() <= {"__getstate__", "__setstate__"} or behind(value) is not value or value.native is not None:
+        run.escape((value, *ways.values()))
+        guards.may_raise(run, guards.ANY)
+        return run.unknown("a copy that a class makes in its own way")
+    get, put = ways.get("__getstate__"), ways.get("__setstate__")
+    state = run.call(Method(get, value), ()) if get is not None else Dict(value.cells)
+    state, made = copied(run.resolve(state)), Instance(value.cls)
+    if put is not None:
+        run.call(Method(put, made), (state,))
+    elif isinstance(state, Dict) and state.rest is MISSING:
+        made.cells.update(state.cells)
+    elif state is not None:
+        return run.unknown("a copy that a class makes in its own way")
+    return made
 
 
 def _is_member(value: Value) -> bool:
@@ -43,7 +81,13 @@ def _is_member(value: Value) -> bool:
 
 
 def twin_of(value: Value) -> Value:
-    """Another object with the same contents."""
+    """Another object with the same contents.
+
+    Raises:
+        Raised: it can't be copied.
+    """
+    if isinstance(value, View) or (isinstance(value, Iterator) and kinds.is_generator(value)):
+        raise kinds.error("TypeError")
     made: Any
     if isinstance(value, Tensor):
         made = value.like(value.type)
@@ -97,6 +141,8 @@ def deep(run: Interpreter, value: Value, done: dict[int, Value], twin: Callable[
     own = value.cls.find("__deepcopy__") if isinstance(value, Instance) and twin is None else None
     if own is not None:
         made = run.call(Method(own[0], value), (Dict(),))
+    elif isinstance(value, Instance) and twin is None and (ways := _of_pickle(value)):
+        return _by_pickle(run, value, ways, lambda state: deep(run, state, done, twin))
     elif _is_member(value):
         return value
     else:
@@ -113,7 +159,9 @@ def deep(run: Interpreter, value: Value, done: dict[int, Value], twin: Callable[
 
 
 def _tuple(run: Interpreter, value: Any, done: dict[int, Value], twin: Callable[[Value], Value] | None) -> Value:
+    done[id(value)] = Unknown("a tuple that holds itself")
     parts = [deep(run, v, done, twin) for v in value]
+    del done[id(value)]
     if all(a is b for a, b in zip(parts, value, strict=True)):
         return value
     if isinstance(value, Fields):

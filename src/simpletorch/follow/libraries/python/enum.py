@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import enum
+import operator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
+from simpletorch.follow import guards
 from simpletorch.follow.libraries import library_class, model
 from simpletorch.follow.memory import stand_ins
 from simpletorch.follow.model import kinds
@@ -22,21 +26,33 @@ def _subclassed(run: Interpreter, cls: Class) -> None:
         return
     inherited = next((c.metadata["members"] for c in cls.mro[1:] if c.metadata.get("members")), ())
     members: list[Instance] = []
+    named: dict[str, Instance] = {}
+    counted: dict[int, Value] = {}  # the values of the objects in the class body
     hidden = ("__annotations__",)
     for name, value in list(cls.cells.items()):
         if name.startswith("_") or name in hidden or isinstance(value, _NO_MEMBERS):
             continue
-        value = _value(run, cls, name, value, members)
+        held, value = value, _value(run, cls, name, value, members, counted)
+        counted[id(held)] = value
         same = next((m for m in members if is_known(value) and m.cells["value"] == value), None)
-        cls.cells[name] = same or _member(run, cls, name, value)
+        cls.cells[name] = named[name] = same or _member(run, cls, name, value)
         if same is None:
             members.append(cls.cells[name])
     if members or not inherited:
-        cls.metadata["members"] = tuple(members)
+        is_flag = cls.is_a("enum.Flag")
+        cls.metadata["members"] = tuple(m for m in members if not is_flag or _is_single(m.cells["value"]))
+        cls.metadata["named"] = named
+        if is_flag and not all(isinstance(m.cells["value"], int) for m in members):
+            cls.unknown_base = run.unknown("flags that aren't known")
     if members:
         cls.metadata["make"] = _by_value
     else:
         cls.metadata.pop("members", None)  # a base for others
+
+
+def _is_single(value: Value) -> bool:
+    """Whether a flag is one of those that a flag class counts, and goes over: no combination, and not nothing."""
+    return not isinstance(value, int) or (value > 0 and value & (value - 1) == 0)
 
 
 def define(cls: Class, members: tuple[Instance, ...]) -> None:
@@ -44,10 +60,17 @@ def define(cls: Class, members: tuple[Instance, ...]) -> None:
     cls.metadata["members"], cls.metadata["make"] = members, _by_value
 
 
-def _value(run: Interpreter, cls: Class, name: str, value: Value, members: list[Instance]) -> Value:
+def _value(
+    run: Interpreter, cls: Class, name: str, value: Value, members: list[Instance], counted: dict[int, Value]
+) -> Value:
     """The value, counted where it is ``auto()``."""
     if not (isinstance(value, Instance) and value.cls.is_a("enum.auto")):
         return run.resolve(value)
+    if value.native is not None:
+        method, *parts = value.native
+        return run.operate(method, *(_value(run, cls, name, v, members, counted) for v in parts))
+    if id(value) in counted:
+        return counted[id(value)]
     if cls.is_a("enum.StrEnum"):
         return name.lower()
     own = cls.find("_generate_next_value_")
@@ -75,7 +98,7 @@ def _by_value(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dic
     if not args:
         raise kinds.error("TypeError")
     wanted = run.resolve(args[0])
-    members: tuple[Instance, ...] = cls.metadata.get("members", ())
+    members = tuple(cls.metadata.get("named", {}).values()) or cls.metadata.get("members", ())
     if any(wanted is m for m in members):
         return wanted
     if not is_known(wanted) or not all(is_known(m.cells["value"]) for m in members):
@@ -90,8 +113,95 @@ def _by_value(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dic
         if made is not None:
             return made
     if cls.is_a("enum.Flag"):
-        return run.unknown("several flags")
+        return _asked(run, cls, lambda real: real(wanted))
     raise Raised("ValueError", None, ("Exception", "BaseException"))
+
+
+# -- flags -----------------------------------------------------------------------------------------------------------
+
+
+def _real(cls: Class) -> Any:
+    """Python's own class of flags with the same members; None where the program's does something of its own."""
+    if "real" not in cls.metadata:
+        cls.metadata["real"] = _made_real(cls)
+    return cls.metadata["real"]
+
+
+def _made_real(cls: Class) -> Any:
+    named: dict[str, Instance] = cls.metadata.get("named", {})
+    values = {name: m.cells["value"] for name, m in named.items()}
+    is_plain = {c.qualified for c in cls.mro[1:]} <= _BEHIND_FLAGS and cls.unknown_base is None
+    own = cls.metadata.get("options") or any(n.startswith("_") and n not in _OF_BODIES for n in cls.cells)
+    if not named or not is_plain or own or not all(type(v) is int for v in values.values()):
+        return None
+    kind: Any = enum.IntFlag if cls.is_a("enum.IntFlag") else enum.Flag
+    try:
+        return kind("_", values)
+    except (ValueError, TypeError):
+        return None
+
+
+_BEHIND_FLAGS: Final = frozenset({"enum.Flag", "enum.IntFlag", "enum.Enum", "builtins.int", "builtins.object"})
+_OF_BODIES: Final = frozenset({"__module__", "__qualname__", "__doc__", "__annotations__", "__str__", "__repr__"})
+
+
+def _asked(run: Interpreter, cls: Class, ask: Callable[[Any], Any]) -> Value:
+    """The answer of Python's own class of flags.
+
+    Raises:
+        Raised: it raises.
+    """
+    real = _real(cls)
+    if real is None:
+        guards.may_raise(run, guards.ANY)
+        return run.unknown("several flags")
+    try:
+        return _flag(cls, ask(real))
+    except (ValueError, TypeError) as error:
+        raise kinds.error(type(error).__name__) from None
+
+
+def _flag(cls: Class, found: Any) -> Value:
+    """The follower's value for a flag of Python's."""
+    if not isinstance(found, enum.Flag):
+        return tuple(_flag(cls, f) for f in found) if isinstance(found, tuple) else found
+    for member in cls.metadata["named"].values():
+        if member.cells["value"] == found.value:
+            return member
+    composed = cls.metadata.setdefault("composed", {})
+    if found.value not in composed:
+        made = composed[found.value] = Instance(cls)
+        name, value = found.name, found.value
+        made.cells.update({"name": name, "value": value, "_name_": name, "_value_": value})
+    return composed[found.value]
+
+
+def _of_flags(name: str) -> Any:
+    """An operator of flags of one class, or of ints with flags that are ints."""
+
+    def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+        own = args[0].cls
+        plain = [_plain_flag(own, v) for v in map(run.resolve, args)]
+        if any(v is None for v in plain):
+            guards.may_raise(run, guards.ANY)
+            return run.unknown("what flags give")
+
+        def ask(real: Any) -> Any:
+            given = [real(v) if is_flag else v for is_flag, v in plain]
+            return tuple(given[0]) if name == "__iter__" else getattr(operator, name, None)(*given) if hasattr(
+                operator, name) else getattr(given[0], name)(*given[1:])  # fmt: skip
+
+        return _asked(run, own, ask)
+
+    return work
+
+
+def _plain_flag(cls: Class, value: Value) -> tuple[bool, Any] | None:
+    """Whether a value is a flag of the class, and its number; another constant itself."""
+    if isinstance(value, Instance):
+        number = value.cells.get("value")
+        return (True, number) if value.cls is cls and type(number) is int else None
+    return (False, value) if is_known(value) else None
 
 
 def _as_value(value: Value) -> Value:
@@ -110,9 +220,20 @@ def _operator(name: str) -> Any:
             if unknown or stand_ins.may_be_one(left, right):
                 return run.derived("==" if name == "__eq__" else "!=", left, right)
             return (left is right) is (name == "__eq__")
+        if all(_has_no_order(run, v) for v in (left, right)):
+            raise kinds.error("TypeError")
+        guards.may_raise(run, guards.ANY)
         return run.unknown("what members of an enumeration give")
 
     return work
+
+
+def _has_no_order(run: Interpreter, value: Value) -> bool:
+    """Whether a value is a member of a plain enumeration, or one of Python's."""
+    if not isinstance(value, Instance):
+        return is_known(value)
+    own = {c.qualified for c in value.cls.mro if c.module != run.program.main}
+    return own <= {"enum.Enum", "builtins.object"} and value.cls.unknown_base is None
 
 
 def _text(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
@@ -132,9 +253,20 @@ library_class(
 )
 library_class("enum.IntEnum", ("builtins.int", "enum.Enum"))
 library_class("enum.StrEnum", ("builtins.str", "enum.Enum"))
-library_class("enum.Flag", ("enum.Enum",))
-library_class("enum.IntFlag", ("builtins.int", "enum.Flag"))
-library_class("enum.auto")
+_METHODS: Final = {
+    f"__{n}__": _of_flags(f"__{n}__")
+    for n in ("and", "or", "xor", "invert", "contains", "iter", "len", "bool", "rand", "ror", "rxor")
+}
+library_class("enum.Flag", ("enum.Enum",), methods=_METHODS)
+library_class("enum.IntFlag", ("builtins.int", "enum.Flag"), methods=_METHODS)
+
+
+def _composed(name: str) -> Any:
+    """``A | B`` in a class body, of values that are counted when the class is there."""
+    return lambda run, args, kwargs: Instance(run.program.library_class("enum.auto"), (name, *args))
+
+
+library_class("enum.auto", methods={f"__{n}__": _composed(f"__{n}__") for n in ("or", "and", "xor")})
 
 
 @model("enum.unique")

@@ -10,8 +10,9 @@ from simpletorch.follow import branches, guards, items, iteration, operators, te
 from simpletorch.follow.budget import formats_too_much, is_too_much
 from simpletorch.follow.libraries import METHODS, Work, method
 from simpletorch.follow.libraries.python.builtins import computed, in_order
+from simpletorch.follow.libraries.python.counters import update as count
 from simpletorch.follow.memory import remembered, stand_ins
-from simpletorch.follow.model import generators, iterators, kinds
+from simpletorch.follow.model import counters, generators, iterators, kinds
 from simpletorch.follow.model.handlers import exception_of
 from simpletorch.follow.numbers import offsets, processes
 from simpletorch.follow.outcomes import Raised
@@ -297,13 +298,9 @@ def _length_of_view(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str,
 
 @method(Dict, "update")
 def _update(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    more = run.resolve(args[1]) if len(args) > 1 else ()
-    if args[0].kind == "Counter" and (not isinstance(more, Dict) or kwargs):
-        count_items(run, args[0], more)
-    elif args[0].kind == "Counter":
-        run.heap.write(args[0].state, "open", run.unknown("how often an item was counted", "int", "data"))
-    else:
-        items.update(run, args[0], more)
+    if args[0].kind == counters.KIND:
+        return count(run, args, kwargs)
+    items.update(run, args[0], run.resolve(args[1]) if len(args) > 1 else ())
     for name, value in kwargs.items():
         run.heap.write(args[0].cells, name, value)
     return None
@@ -371,22 +368,6 @@ def _clear_dict(run: Interpreter, self: Value, /) -> Value:
     return None
 
 
-@method(Dict, "elements", "subtract", "total")
-def _of_counter(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return run.unknown("what a counter gives")
-
-
-@method(Dict, "most_common")
-def _most_common(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    owner, count = args[0], run.resolve(args[1] if len(args) > 1 else kwargs.get("n"))
-    if owner.rest is not MISSING or not all(isinstance(v, int) for v in owner.cells.values()):
-        return List(None, (run.unknown("an item that was counted"), run.unknown("how often", "int", "data")))
-    rows = sorted(owner.cells.items(), key=lambda row: -row[1])
-    return List(tuple(rows)) if count is None else List(tuple(rows[:count])) if isinstance(count, int) else List(
-        None, branches.common_item(rows)
-    )  # fmt: skip
-
-
 @method(Dict, "move_to_end")
 def _move_to_end(run: Interpreter, self: Value, key: Value, last: Value = True) -> Value:
     if not items.can_be_key(key) or key not in self.cells or not isinstance(last, bool):
@@ -396,21 +377,6 @@ def _move_to_end(run: Interpreter, self: Value, key: Value, last: Value = True) 
         run.heap.write(self.cells, moved, MISSING)
         run.heap.write(self.cells, moved, value)
     return None
-
-
-def count_items(run: Interpreter, counter: Dict, source: Value) -> None:
-    """Add each item of ``source`` to a Counter."""
-    if source is None:
-        return
-    iteration.check(run, source)
-    found = iteration.members(run, source)
-    if found is not None and all(map(is_known, found)) and counter.rest is MISSING:
-        for value in found:
-            run.heap.write(counter.cells, value, run.operate("__add__", counter.cells.get(value, 0), 1))
-        return
-    for key in list(counter.cells):
-        run.heap.write(counter.cells, key, run.unknown("how often an item was counted", "int", "data"))
-    run.heap.write(counter.state, "open", run.unknown("how often an item was counted", "int", "data"))
 
 
 # -- sets and iterators ----------------------------------------------------------------------------------------------
@@ -455,7 +421,10 @@ def _clear_set(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Valu
 
 def _combined(name: str) -> Work:
     def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-        rows = [iteration.members(run, a) for a in args]
+        rows = [iteration.members(run, iteration.check(run, a)) for a in args]
+        hashes = rows[1:] if name not in ("issuperset", "isdisjoint") else rows[:0]
+        for value in {id(v): v for r in hashes for v in r or ()}.values():
+            items.check_key(run, value)
         if any(r is None or not all(map(is_known, r)) for r in rows):
             if name == "update":
                 run.heap.write(args[0].state, "open", True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from simpletorch import _outside as outside
 from simpletorch.follow import files
 from simpletorch.follow.libraries import by_name, library_class, native
+from simpletorch.follow.model import kinds
 from simpletorch.follow.sources import imports
 from simpletorch.follow.values import MISSING, RELOADED, Fields, Instance, List, Namespace, Unknown, Value
 
@@ -65,6 +66,8 @@ def _import(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value])
     name, wanted = run.resolve(given.get("name")), run.resolve(given.get("fromlist", ()))
     if not isinstance(name, str) or run.resolve(given.get("level", 0)) != 0 or not isinstance(wanted, tuple | List):
         return run.unknown("a module that isn't known")
+    if not name:
+        raise kinds.error("ValueError")
     found = imports.module(run, name)
     return found if run.items(wanted) else imports.module(run, name.partition(".")[0])
 

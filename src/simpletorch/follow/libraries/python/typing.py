@@ -148,6 +148,14 @@ library_class(
 ALIASES["types.NoneType"] = "builtins.NoneType"
 library_class("types.UnionType", unknown="a union of classes")
 ALIASES["types.LambdaType"] = "types.FunctionType"
-library_class("types.FunctionType")
+
+
+def _make_function(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """A function of code that isn't known: it may change the variables that it is given."""
+    run.escape((*args, *kwargs.values()))
+    return run.unknown("a function of code that isn't known")
+
+
+library_class("types.FunctionType", make=_make_function)
 library_class("types.ModuleType")
 library_class("types.MethodType")
