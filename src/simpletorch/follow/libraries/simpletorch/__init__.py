@@ -179,6 +179,7 @@ _followed(
     text="CharTokens",
 )
 _followed("data", "data/loading", _builder="LoaderBuilder")
+_followed("distributed.actors", actors="Actor Actors Pending share spawn")
 _followed("optim", groups="ParameterGroup decay_groups")
 _followed(
     "language.models",
