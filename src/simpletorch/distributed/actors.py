@@ -228,7 +228,7 @@ def share(value: T) -> T:
         ImportError: Ray is not installed; it is a `TorchError` too.
     """
     start()
-    return cast(T, map_tensors(value, _Shared))
+    return cast(T, map_tensors(value, cast(Any, _Shared)))
 
 
 def _received(value: Any) -> Any:
