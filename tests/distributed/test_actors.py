@@ -12,6 +12,7 @@ import torch
 
 from simpletorch import TorchError, distributed
 from simpletorch.distributed import actors
+from simpletorch.follow import follow
 
 here = pytest.mark.neighbour("ray")
 
@@ -82,6 +83,39 @@ def test_without_ray_one_is_told_how_to_get_it(monkeypatch):
 def test_no_actor_is_refused():
     with pytest.raises(ValueError, match="count=0: it takes 1 actor or more"):
         actors.spawn(Worker, 0)
+
+
+FOLLOWED = """
+import asyncio
+import torch
+from torch import nn
+from simpletorch.distributed import actors
+
+class Player:
+    def __init__(self) -> None:
+        self.net = nn.Linear(4, 2)
+    def play(self, x: torch.Tensor) -> torch.Tensor:
+        return self.net(x)
+
+async def main() -> None:
+    with actors.spawn(Player, 2) as (first, second):
+        y = await first.ask(Player.play, torch.ones(3, 4))
+        z = second.ask(Player.play, actors.share(torch.ones(SIZES))).wait()
+        print(y + z)
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize(
+    ("sizes", "message"), [("3, 4", None), ("3, 5", "takes 4 features"), ("2, 4", "can't be broadcast")]
+)
+def test_what_actors_are_asked_is_followed(sizes, message, tmp_path):
+    path = tmp_path / "program.py"
+    path.write_text(FOLLOWED.replace("SIZES", sizes))
+    found = follow(path)
+    assert found.faults == ()
+    assert [message in e.message for e in found.errors] == ([] if message is None else [True])
 
 
 @here
