@@ -72,4 +72,4 @@ def page() -> str:
 def _plain(text: str) -> str:
     """Without what Markdown would take for its own; code stays as it is."""
     parts = text.split("`")
-    return "`".join(re.sub(r"([*_<>\[\]])", r"\\\1", part) if i % 2 == 0 else part for i, part in enumerate(parts))
+    return "`".join(re.sub(r"([*<>\[\]])", r"\\\1", part) if i % 2 == 0 else part for i, part in enumerate(parts))
