@@ -187,7 +187,7 @@ def _call_rule(rule: ModuleRule, receiver: Instance, context: MethodSigContext, 
 
 
 def _of_tuple(rule: ModuleRule, positional: Sequence[Value]) -> Report | None:
-    """What a recurrent layer gives is a pair, which most other layers don't take."""
+    """A recurrent layer gives a pair, which most other layers refuse."""
     given = positional[0] if positional else None
     if type(given) is not tuple or not any(isinstance(item, TensorType) for item in given):
         return None
