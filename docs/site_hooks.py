@@ -22,8 +22,8 @@ RESULTS = ROOT / "benchmarks" / "results"
 PICTURES = ROOT / "docs" / "pictures" / "gallery"  # what each script prints and draws, written by `make pictures`
 MODULES = [
     "simpletorch", "nn", "losses", "optim", "amp", "cuda", "data", "transforms", "vision.models", "vision.io", "train",
-    "metrics", "distributed", "distributed.ray", "checkpoint", "reproducibility", "kernels", "export",
-    "language.models", "interop", "interop.hub", "errors", "follow",
+    "metrics", "distributed", "distributed.actors", "distributed.ray", "checkpoint", "reproducibility", "kernels",
+    "export", "language.models", "interop", "interop.hub", "errors", "follow",
 ]  # fmt: skip
 ELSEWHERE = {*MODULES, "dims"}
 FIRST = {

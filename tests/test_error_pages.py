@@ -87,6 +87,7 @@ def test_only_errors_raise(example):
     torch.manual_seed(0)
     assert raised(example.good) is None
     error = CODES[example.code].severity == "error" and not _runs_here(example)
+    error = error and example.code != "tensor-pure"  # a promise, of which torch knows nothing
     assert (raised(example.bad) is not None) == error
 
 

@@ -6,7 +6,7 @@ Check:  simpletorch check examples/distributed/ray_actors.py
 """
 
 import asyncio
-from typing import Any
+from functools import partial
 
 import torch
 
@@ -14,6 +14,7 @@ import simpletorch.nn.functional as F
 from simpletorch import Float32, Int64, Tensor, distributed, nn
 from simpletorch.data import Digits
 from simpletorch.dims import B
+from simpletorch.distributed import actors
 from simpletorch.optim import SGD
 
 WORKERS = 2
@@ -87,7 +88,7 @@ class ParameterServer:
         """The parameters as they are."""
         return {name: value.clone() for name, value in self.model.state_dict().items()}
 
-    def push(self, gradients: list[torch.Tensor]) -> dict[str, torch.Tensor]:
+    def push(self, gradients: list[torch.Tensor | None]) -> dict[str, torch.Tensor]:
         """Update by these gradients, and give the new parameters."""
         for parameter, gradient in zip(self.model.parameters(), gradients, strict=True):
             parameter.grad = gradient
@@ -98,30 +99,27 @@ class ParameterServer:
 class Pusher:
     """Computes gradients of its share, at parameters that others may have changed since."""
 
-    def __init__(self, server: Any, rank: int, steps: int) -> None:
-        self.server, self.batches, self.model = server, batches(rank, steps), DigitsNet()
+    def __init__(self, server: actors.Actor[ParameterServer]) -> None:
+        self.server, self.model = server, DigitsNet()
 
-    async def run(self) -> list[float]:
-        """One push for each batch; the losses."""
-        weights = await self.server.weights.remote()
+    async def run(self, rank: int, steps: int) -> list[float]:
+        """One push for each batch of a share; the losses."""
+        weights = await self.server.ask(ParameterServer.weights)
         losses = []
-        for batch in self.batches:
+        for batch in batches(rank, steps):
             self.model.load_state_dict(weights)
             self.model.zero_grad()
             value = loss(self.model, batch)
             value.backward()
             losses.append(value.item())
-            weights = await self.server.push.remote([p.grad for p in self.model.parameters()])
+            weights = await self.server.ask(ParameterServer.push, [p.grad for p in self.model.parameters()])
         return losses
 
 
-async def served(ray: Any, steps: int) -> tuple[float, float]:
+async def served(steps: int) -> tuple[float, float]:
     """Workers that push and pull by themselves."""
-    server = ray.remote(ParameterServer).options(num_cpus=0).remote()
-    pushers = [ray.remote(Pusher).options(num_cpus=0).remote(server, rank, steps) for rank in range(WORKERS)]
-    losses = await asyncio.gather(*(pusher.run.remote() for pusher in pushers))
-    for actor in (server, *pushers):
-        ray.kill(actor)
+    with actors.spawn(ParameterServer) as (server,), actors.spawn(partial(Pusher, server), WORKERS) as pushers:
+        losses = await asyncio.gather(*(pusher.ask(Pusher.run, pusher.rank, steps) for pusher in pushers))
     return losses[0][0], losses[0][-1]
 
 
@@ -143,10 +141,14 @@ class Policy(nn.Module):
 
 
 class Player:
-    """Plays with the weights that it was given last."""
+    """Plays with the weights that it was given last, its own games: of two no draws are alike."""
 
-    def __init__(self, seed: int) -> None:
-        self.policy, self.generator = Policy(), torch.Generator().manual_seed(seed)
+    def __init__(self) -> None:
+        self.policy, self.generator = Policy(), torch.Generator()
+
+    def begin(self, seed: int) -> None:
+        """Draw by this seed from now on."""
+        self.generator.manual_seed(seed)
 
     def play(self, weights: dict[str, torch.Tensor], games: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Contexts, chosen arms and rewards."""
@@ -173,30 +175,27 @@ def learn(
     return float(reward.mean())
 
 
-async def rolled_out(ray: Any, updates: int) -> tuple[float, float]:
+async def rolled_out(updates: int) -> tuple[float, float]:
     """Learn from whichever player is done first, and give it the newest weights: they may be an update old."""
     torch.manual_seed(0)
     policy = Policy()
     optimizer = SGD(policy.parameters(), lr=5.0)
-    players = [ray.remote(Player).options(num_cpus=0).remote(seed) for seed in range(WORKERS)]
-    playing = {asyncio.ensure_future(_play(p, policy)): p for p in players}
     rewards: list[float] = []
-    while len(rewards) < updates:
-        done, _ = await asyncio.wait(playing, return_when=asyncio.FIRST_COMPLETED)
-        for game in done:
-            player = playing.pop(game)
-            rewards.append(learn(policy, optimizer, *game.result()))
-            playing[asyncio.ensure_future(_play(player, policy))] = player
-    await asyncio.gather(*playing)
-    for player in players:
-        ray.kill(player)
+    with actors.spawn(Player, WORKERS) as players:
+        await asyncio.gather(*(player.ask(Player.begin, player.rank) for player in players))
+        playing = {asyncio.ensure_future(_play(player, policy)): player for player in players}
+        while len(rewards) < updates:
+            done, _ = await asyncio.wait(playing, return_when=asyncio.FIRST_COMPLETED)
+            for game in done:
+                player = playing.pop(game)
+                rewards.append(learn(policy, optimizer, *game.result()))
+                playing[asyncio.ensure_future(_play(player, policy))] = player
+        await asyncio.gather(*playing)
     return rewards[0], rewards[-1]
 
 
-async def _play(player: Any, policy: Policy) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    weights = {name: value.detach().clone() for name, value in policy.state_dict().items()}
-    games: tuple[torch.Tensor, torch.Tensor, torch.Tensor] = await player.play.remote(weights, 200)
-    return games
+async def _play(player: actors.Actor[Player], policy: Policy) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    return await player.ask(Player.play, actors.share(policy.state_dict()), 200)
 
 
 async def main() -> None:
@@ -204,9 +203,9 @@ async def main() -> None:
     ray = distributed.ray.start(cpus=WORKERS)
     first, last = await all_reduced(steps=14)
     print(f"all-reduce: loss {first:.3f} -> {last:.3f}")
-    first, last = await served(ray, steps=14)
+    first, last = await served(steps=14)
     print(f"parameter server: loss {first:.3f} -> {last:.3f}")
-    first, last = await rolled_out(ray, updates=60)
+    first, last = await rolled_out(updates=60)
     print(f"rollouts: reward {first:.3f} -> {last:.3f}")
     ray.shutdown()
 

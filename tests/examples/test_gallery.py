@@ -32,6 +32,7 @@ PROMISES: dict[str, Callable[[Result], bool]] = {
     "kernels": lambda found: found["last"] < found["first"] / 2 and found["accuracy"] > 0.9,
     "mnist": lambda found: found["last"] < found["first"] and found["accuracy"] > 0.9,
     "modules": lambda found: found["accuracy"] > 0.8 and found["difference"] == 0 and found["seen"] == 3 * 1437,
+    "nas": lambda found: min(found["evolved"], found["chance"]) > 0.4 and found["test"] > 0.8,
     "ppo": lambda found: found["last"] > 80 > found["first"],
     "pruning": lambda found: found["left"] < 0.07 and found["slowly"] > 0.75 > found["at once"],
     "sac": lambda found: found["last"] > -500 > found["first"] and found["weight"] < 0.5,
@@ -43,7 +44,7 @@ PROMISES: dict[str, Callable[[Result], bool]] = {
     "vae": lambda found: found["last"] < found["first"] - 4 and found["test"] < found["first"],
     "xor": lambda found: found["last"] < 0.01 < found["first"],
 }
-MARKS = {"ddp": pytest.mark.slow, "sac": pytest.mark.thorough}  # two processes that load torch; 20 seconds
+MARKS = {"ddp": pytest.mark.slow, "nas": pytest.mark.thorough, "sac": pytest.mark.thorough}  # 2 processes; 20 s each
 END = """
 
 if __name__ == "__main__":

@@ -54,7 +54,20 @@ BAD = [
     GRID + "a += 1\n",
     "_, b = torch.meshgrid(torch.arange(3), torch.arange(5), indexing='ij')\nb.T.view(15)\nb.view(15)\n",
 ]
+LAST = "x = torch.randn(2, 3, 5, 7).to(memory_format=torch.channels_last)\n"
+BAD += [
+    LAST + "x.view(2, 105)\n",
+    LAST + "(x + 1).view(2, 105)\n",
+    X + "x.contiguous(memory_format=torch.channels_last).view(2, 105)\n",
+    X + "x.clone(memory_format=torch.channels_last).view(-1)\n",
+    X + "from simpletorch import cuda\ncuda.channels_last(x).view(2, 105)\n",
+]
 GOOD = [
+    LAST + "x.reshape(2, 105)\nx.view(2, 3, 5, 7)\nx.permute(0, 2, 3, 1).view(70, 3)\nx.contiguous().view(2, 105)\n",
+    LAST + "(x + 1).permute(0, 2, 3, 1).view(-1)\nx.flatten(1)\nx.to(memory_format=torch.contiguous_format).view(-1)\n",
+    "torch.randn(2, 1, 5, 7).to(memory_format=torch.channels_last).view(2, 35)\n"
+    "torch.randn(2, 3, 1, 1).to(memory_format=torch.channels_last).view(2, 3)\n"
+    "torch.randn(2, 3, 5, 1).to(memory_format=torch.channels_last).view(2, 3, 5)\n",
     GRID + "(a + b).view(35)\n(a + b)[None].permute(1, 2, 0).view(35)\ntorch.stack([a, b]).view(70)\n",
     "import numpy as np\na, b = np.meshgrid(np.arange(3), np.arange(5))\na += 1\ntorch.from_numpy(b).view(15)\n",
     X + "y = x.transpose(1, 2)\ny.reshape(2, 15, 7)\ny.contiguous().view(2, 15, 7)\n",

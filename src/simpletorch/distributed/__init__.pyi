@@ -5,6 +5,7 @@ from torch.distributed import init_process_group as init_process_group
 from torch.nn.parallel import DistributedDataParallel as DistributedDataParallel
 
 from simpletorch.data import DistributedSampler as DistributedSampler
+from simpletorch.distributed import actors as actors
 from simpletorch.distributed import ray as ray
 from simpletorch.distributed._group import barrier as barrier
 from simpletorch.distributed._group import init as init

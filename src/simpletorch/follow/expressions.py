@@ -700,6 +700,8 @@ def _await(run: Interpreter, node: ast.Await, scope: Scope) -> Value:
             calls.wait(run, scope)
         case _ if isinstance(value, Unknown):
             calls.wait(run, scope)
+        case _ if isinstance(value, Instance) and value.cls.is_a("simpletorch.Pending"):
+            return run.attribute(value, "value")
     return value
 
 

@@ -24,6 +24,7 @@ from simpletorch.follow.libraries.pytorch import (  # noqa: F401  (tables)
     torch_func,
     torch_gradients,
     torch_runtime,
+    torch_scaler,
     torch_streams,
 )
 from simpletorch.follow.marks.seen import Seen, Watching

@@ -13,6 +13,7 @@ from scripts import Scripts
 from torch import nn
 
 import simpletorch
+from simpletorch.follow import follow
 
 HEAD = """import random
 import numpy as np
@@ -471,9 +472,9 @@ def is_pure(source: str) -> bool:
 def test_a_broken_promise_is_found(source, piece, tmp_path):
     assert not is_pure(source)
     found = followed(source + "f(*args)\n", tmp_path)
-    assert [w.code for w in found.warnings] == ["tensor-pure"]
-    assert piece in (HEAD + source).splitlines()[found.warnings[0].line - 1]
-    assert not found.errors
+    assert [e.code for e in found.errors] == ["tensor-pure"]
+    assert piece in (HEAD + source).splitlines()[found.errors[0].line - 1]
+    assert not found.warnings
 
 
 @pytest.mark.parametrize("source", GOOD.values(), ids=GOOD)
@@ -482,21 +483,28 @@ def test_a_promise_that_is_kept_is_left_alone(source, tmp_path):
     found = followed(source + "f(*args)\n", tmp_path)
     assert not found.errors
     assert not found.warnings
-    assert not followed(source, tmp_path).warnings  # nobody calls it
+    assert not followed(source, tmp_path).errors  # nobody calls it
 
 
 def test_a_function_that_nobody_calls_is_followed(tmp_path):
-    assert [w.code for w in followed(BAD["a list"][0], tmp_path).warnings] == ["tensor-pure"]
-    assert [w.code for w in followed(BAD["a dict"][0], tmp_path).warnings] == ["tensor-pure"]
+    assert [e.code for e in followed(BAD["a list"][0], tmp_path).errors] == ["tensor-pure"]
+    assert [e.code for e in followed(BAD["a dict"][0], tmp_path).errors] == ["tensor-pure"]
 
 
 def test_what_may_be_a_copy_is_left_alone(tmp_path):
     source = "@pure\ndef f(x):\n    y = x.contiguous()\n    y[0] = 1\n    return y\n\nf(torch.ones(3, 5).T)\n"
-    assert not followed(source, tmp_path).warnings
+    assert not followed(source, tmp_path).errors
+
+
+def test_it_can_be_switched_off(tmp_path):
+    path = tmp_path / "program.py"
+    path.write_text(HEAD + BAD["a list"][0])
+    found = follow(path, severities={"tensor-pure": "off"})
+    assert (found.errors, found.warnings) == ((), ())
 
 
 def test_the_sentence(tmp_path):
-    (found,) = followed(BAD["a view of an argument"][0] + "f(*args)\n", tmp_path).warnings
+    (found,) = followed(BAD["a view of an argument"][0] + "f(*args)\n", tmp_path).errors
     assert found.message == "f is pure, but it changes Float32[3, 7], which was there before the call"
     assert found.hint == "make a new tensor, with zero"
 

@@ -2,6 +2,7 @@
 
 import warnings
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 import torch
@@ -409,3 +410,79 @@ def test_what_is_meant_is_left_alone(source, tmp_path):
     found = said(source, tmp_path)
     assert not found.errors
     assert not found.warnings
+
+
+SCALING = (
+    loop(setup="scaler = torch.amp.GradScaler('cpu')\n")
+    .replace(
+        "loss = F.cross_entropy(model(x), y)",
+        HALF := "with torch.autocast('cpu', torch.float16):\n            loss = F.cross_entropy(model(x), y)",
+    )
+    .replace("loss.backward()", "scaler.scale(loss).backward()")
+    .replace("optimizer.step()", "scaler.step(optimizer)\n        scaler.update()")
+)
+STEP_IT, SCALE_IT = "scaler.step(optimizer)\n", "scaler.scale(loss).backward()"
+STEPS = "        scaler.step(optimizer)\n        scaler.update()"
+EVALUATES = "    with torch.autocast('cpu', torch.float16):\n        print(model(inputs).sum().item())\n"
+UNSCALE = "scaler.unscale_(optimizer)\n"
+MISUSED = {  # torch refuses them, and we say why
+    "a step without a scaled loss": (SCALING.replace(SCALE_IT, "loss.backward()"), "no loss was scaled"),
+    "unscaled without a scaled loss": (
+        SCALING.replace(SCALE_IT, "loss.backward()\n        " + UNSCALE),
+        "unscale_ divides the gradients by the scale, but no loss was scaled",
+    ),
+    "unscaled twice": (
+        SCALING.replace(STEP_IT, f"{UNSCALE}        {UNSCALE}        {STEP_IT}"), "are unscaled already"
+    ),
+    "unscaled after the step": (SCALING.replace(STEP_IT, f"{STEP_IT}        {UNSCALE}"), "has been made already"),
+    "no update": (SCALING.replace("        scaler.update()\n", ""), "a step was made since the last update"),
+}  # fmt: skip
+SCALED_RIGHT = {
+    "in order": SCALING,
+    "unscaled to clip": SCALING.replace(STEP_IT, f"{UNSCALE}        {CLIP}\n        {STEP_IT}"),
+    "every second batch": SCALING.replace("for x, y in loader:", "for i, (x, y) in enumerate(loader):").replace(
+        STEPS, "        if i % 2:\n" + indent(STEPS, "    ")
+    ),
+    "perhaps": SCALING.replace("scaler = ", "import os\non = 'ON' in os.environ\nscaler = ")
+    .replace(SCALE_IT, f"if on:\n            {SCALE_IT}\n        else:\n            loss.backward()")
+    .replace(STEPS, f"        if on:\n{indent(STEPS, '    ')}\n        else:\n            optimizer.step()"),
+    "two optimizers": SCALING.replace(
+        "scaler = ", "other = nn.Linear(7, 5)\nsecond = torch.optim.SGD(other.parameters(), lr=0.1)\nscaler = "
+    ).replace("cross_entropy(model(x), y)", "cross_entropy(model(x) + other(x), y)")
+    .replace(STEP_IT, f"{STEP_IT}        scaler.step(second)\n"),
+    "two optimizers, once": "\n".join(
+        line
+        for line in SCALING.replace("scaler = ", "second = torch.optim.SGD(model[2].parameters())\nscaler = ")
+        .replace(STEP_IT, f"{STEP_IT}        scaler.step(second)\n").replace("in loader:", "in [(inputs, targets)]:")
+        .replace("EPOCHS)", "1)").splitlines()
+        if "update" not in line
+    ),
+    "switched off": SCALING.replace(SCALE_IT, "loss.backward()").replace("('cpu')", "('cpu', enabled=False)"),
+    "bfloat16 needs none": loop().replace(
+        "loss = F.cross_entropy(model(x), y)", HALF.replace("float16", "bfloat16")
+    ),
+    "float16 in an evaluation": loop(before=EVALUATES.replace("with ", "with torch.no_grad(), ")),
+    "float16 before the training, with a graph": loop(before=EVALUATES),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("source", "said"), MISUSED.values(), ids=MISUSED)
+def test_a_scaler_in_the_wrong_order_is_found(source, said, tmp_path):
+    with pytest.raises((AssertionError, RuntimeError), match=r"scale|step"):
+        run(source)
+    assert said in only_warning(source, tmp_path)
+
+
+@pytest.mark.parametrize("source", SCALED_RIGHT.values(), ids=SCALED_RIGHT)
+def test_a_scaler_in_order_is_silent(source, tmp_path):
+    run(source)
+    found = said(source, tmp_path)
+    assert [w.message for w in (*found.errors, *found.warnings) if "graph" not in w.message] == []
+
+
+def test_float16_without_a_scaler_is_found(tmp_path):
+    """A gradient that is smaller than float16's smallest number is lost, and kept where the loss is scaled."""
+    source = loop().replace("loss = F.cross_entropy(model(x), y)", HALF)
+    assert "operations in float16 without a GradScaler" in only_warning(source, tmp_path)
+    small = torch.tensor(1e-9)
+    assert small.half() == 0 != (small * 2**16).half()

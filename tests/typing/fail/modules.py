@@ -136,3 +136,11 @@ def fail_another_class_than_the_annotation_of_a_forward_says() -> None:
 
     name: str = Doubled()(torch.zeros(3, 7))  # E: assignment
     name.upper()
+
+
+def fail_pair() -> None:
+    pair = nn.LSTM(4, 5)(torch.randn(7, 3, 4))
+    nn.Identity()(pair)
+    nn.Linear(5, 2)(pair[0])
+    nn.Linear(5, 2)(pair)  # E: tensor-class
+    nn.Linear(5, 2)(nn.GRU(4, 5)(torch.randn(7, 3, 4)))  # E: tensor-class

@@ -10,7 +10,7 @@
 Ray is an extra (``pip install 'simpletorch-typed[ray]'``), imported when something is started.
 """
 
+from simpletorch.distributed._ray import is_installed as is_installed
+from simpletorch.distributed._ray import start as start
 from simpletorch.distributed.ray._fit import fit as fit
-from simpletorch.distributed.ray._library import is_installed as is_installed
-from simpletorch.distributed.ray._library import start as start
 from simpletorch.distributed.ray._worker import TrainingWorker as TrainingWorker

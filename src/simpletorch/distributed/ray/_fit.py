@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from simpletorch._atomic import StrPath
-from simpletorch.distributed.ray._library import library, start
+from simpletorch.distributed._ray import library, start
 from simpletorch.errors import TorchError, as_also
 
 __all__ = ["fit"]

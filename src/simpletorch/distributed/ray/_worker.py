@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from datetime import timedelta
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final, Generic, TypeVar
 
 import torch
 import torch.distributed as dist
 from torch import nn
 
-from simpletorch.distributed.ray._library import library, start
-from simpletorch.errors import TorchError, as_also
+from simpletorch.distributed.actors import Actor, spawn
 
 __all__ = ["TrainingWorker"]
 
@@ -20,7 +19,6 @@ B = TypeVar("B")
 M = TypeVar("M", bound=nn.Module)
 
 _TIMEOUT: Final = 600.0
-_API: Final[Any] = dist  # whose stubs lack its stores
 
 
 class TrainingWorker(Generic[B]):
@@ -36,13 +34,12 @@ class TrainingWorker(Generic[B]):
     Make them by `start`. ``B`` is the type of a batch: a tensor, or a tuple, list or dict of tensors.
 
     Args:
-        actor: the handle of the Ray actor.
-        rank: the worker's number, from 0.
+        actor: the actor that holds the model.
         count: the number of workers.
     """
 
-    def __init__(self, actor: Any, rank: int, count: int) -> None:
-        self._actor, self.rank, self.count = actor, rank, count
+    def __init__(self, actor: Actor[_Holder], count: int) -> None:
+        self._actor, self.rank, self.count = actor, actor.rank, count
 
     @classmethod
     async def start(
@@ -71,22 +68,16 @@ class TrainingWorker(Generic[B]):
             ImportError: Ray is not installed; it is a `TorchError` too.
             Exception: raised by ``build``.
         """
-        if count < 1:
-            raise as_also(TorchError, ValueError)(f"start got count={count}: it takes 1 worker or more")
-        ray = start(cpus=count)
-        own = dict(resources or {"CPU": 1})
-        made = ray.remote(_Holder).options(
-            num_cpus=own.pop("CPU", 0), num_gpus=own.pop("GPU", 0), resources=own, max_concurrency=1
+        holders = await asyncio.to_thread(
+            spawn,
+            partial(_Holder, build, loss),
+            count,
+            resources=resources or {"CPU": 1},
+            name="worker",
+            timeout=timeout,
         )
-        workers = [cls(made.remote(build, loss), rank, count) for rank in range(count)]
-        try:
-            host, port = await workers[0]._ask("serve", count, timeout)
-            await asyncio.gather(*(w._ask("join", w.rank, count, host, port, timeout) for w in workers))
-        except BaseException:
-            for worker in workers:
-                worker.stop()
-            raise
-        return workers
+        await asyncio.gather(*(holder.ask(_Holder.begin) for holder in holders))
+        return [cls(holder, count) for holder in holders]
 
     async def train(self, batch: B) -> float:
         """One update on this batch and those of the other workers; gives the mean loss over all of their samples.
@@ -98,7 +89,7 @@ class TrainingWorker(Generic[B]):
             TorchError: this worker, or one that it waited for, has died.
             Exception: raised by the model or the loss.
         """
-        return float(await self._ask("train", batch))
+        return await self._actor.ask(_Holder.train, batch)
 
     async def evaluate(self, batch: B) -> float:
         """The loss of this batch, without an update; the other workers have no part in it.
@@ -106,12 +97,11 @@ class TrainingWorker(Generic[B]):
         Args:
             batch: the batch to measure.
         """
-        return float(await self._ask("evaluate", batch))
+        return await self._actor.ask(_Holder.evaluate, batch)
 
     async def state_dict(self) -> dict[str, Any]:
         """The state of model and optimizer (``"model"``, ``"optimizer"``), on the CPU."""
-        state: dict[str, Any] = await self._ask("state_dict")
-        return state
+        return await self._actor.ask(_Holder.state_dict)
 
     async def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go on from such a state; give it to all workers.
@@ -119,24 +109,11 @@ class TrainingWorker(Generic[B]):
         Args:
             state: a state that `state_dict` returned, of any worker.
         """
-        await self._ask("load_state_dict", dict(state))
+        await self._actor.ask(_Holder.load_state_dict, dict(state))
 
     def stop(self) -> None:
         """End the worker's process at once; others that wait for it get an error."""
-        library().kill(self._actor)
-
-    async def _ask(self, method: str, *arguments: Any) -> Any:
-        errors = library("ray.exceptions")
-        answer: Awaitable[Any] = getattr(self._actor, method).remote(*arguments)
-        try:
-            return await answer
-        except errors.RayTaskError as error:
-            raise error.cause from error  # what the method itself raised
-        except errors.RayActorError as error:
-            raise TorchError(
-                f"worker {self.rank} of {self.count} has died, before or while it was asked to {method}",
-                hint="start new workers, and give them the last state_dict",
-            ) from error
+        self._actor.stop()
 
 
 class _Holder:
@@ -147,21 +124,9 @@ class _Holder:
     ) -> None:
         self.model, self.optimizer = build()
         self.loss = loss
-        self.store: Any = None
 
-    def serve(self, count: int, timeout: float) -> tuple[str, int]:
-        """Of the first worker: the address at which the others find it."""
-        host = library("ray.util").get_node_ip_address()
-        wait = timedelta(seconds=timeout)
-        self.store = _API.TCPStore(host, 0, count, is_master=True, wait_for_workers=False, timeout=wait)
-        return host, self.store.port
-
-    def join(self, rank: int, count: int, host: str, port: int, timeout: float) -> None:
-        """Make a group with the others, and take the parameters of the first."""
-        wait = timedelta(seconds=timeout)
-        store = self.store or _API.TCPStore(host, port, count, is_master=False, timeout=wait)
-        backend = "nccl" if any(p.is_cuda for p in self.model.parameters()) else "gloo"
-        dist.init_process_group(backend, store=store, rank=rank, world_size=count, timeout=wait)
+    def begin(self) -> None:
+        """Take the parameters of the first."""
         with torch.no_grad():
             for tensor in (*self.model.parameters(), *self.model.buffers()):
                 dist.broadcast(tensor, src=0)

@@ -65,6 +65,7 @@ __all__ = [
     "forward",
     "freeze",
     "grad_of",
+    "graph_of",
     "has_parameters",
     "is_spent",
     "key",
@@ -585,7 +586,7 @@ def backward(run: Interpreter, value: Value, gradient: Value, retain: Value, inp
             "reduce it first, with .mean() or .sum(), or give gradient=",
         )
         return
-    graph = list(_graph(run, value))
+    graph = list(graph_of(run, value))
     spent = next((t for t in graph if SPENT in t.cells and t.cells[HISTORY].saves), None)
     if spent is not None:
         if spent is value:
@@ -644,7 +645,7 @@ def _why(value: Tensor) -> str:
     return "it requires no gradient" if floating is not False else f"{value.type.dtype} can't require gradients"
 
 
-def _graph(run: Interpreter, value: Tensor) -> Iterator[Tensor]:
+def graph_of(run: Interpreter, value: Tensor) -> Iterator[Tensor]:
     """The tensors behind one whose operations its backward goes through, with itself."""
     seen, todo = {id(value)}, [value]
     while todo and len(seen) < _MOST:
@@ -661,7 +662,7 @@ def _graph(run: Interpreter, value: Tensor) -> Iterator[Tensor]:
 
 def is_spent(run: Interpreter, value: Tensor) -> bool:
     """Whether no backward can ever go through the tensor's graph any more."""
-    return any(SPENT in t.cells and t.cells[HISTORY].saves for t in _graph(run, value))
+    return any(SPENT in t.cells and t.cells[HISTORY].saves for t in graph_of(run, value))
 
 
 def need_number(run: Interpreter, value: Value) -> None:

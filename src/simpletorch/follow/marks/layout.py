@@ -31,7 +31,18 @@ from simpletorch.shapes.strides import (
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["CONTIGUOUS", "LAYOUT", "OTHER_FORMAT", "Layout", "check", "is_new", "of", "writes"]
+__all__ = [
+    "CHANNELS_LAST",
+    "CONTIGUOUS",
+    "LAYOUT",
+    "OTHER_FORMAT",
+    "Layout",
+    "channels_last",
+    "check",
+    "is_new",
+    "of",
+    "writes",
+]
 
 CONTIGUOUS: Final = "contiguous"
 Layout: TypeAlias = Strides | str | None
@@ -40,6 +51,8 @@ Kwargs: TypeAlias = Mapping[str, Value]
 Work: TypeAlias = Callable[[Args, Kwargs, Tensor], Layout]
 
 _FORGOTTEN: Final = FORGOTTEN["layout"]
+CHANNELS_LAST: Final = Unknown("torch.channels_last", "memory_format")
+"""The meaning of the name: it is only compared."""
 
 
 def of(value: Value) -> Layout:
@@ -283,21 +296,39 @@ def _reflected(args: Args, kwargs: Kwargs, result: Tensor) -> Layout:
 def _kept(args: Args, kwargs: Kwargs, result: Tensor) -> Layout:
     """The same memory or a copy: which one matters where the elements have gaps between them."""
     if kwargs.get("memory_format") is not None:
-        return None
+        return _in_format(kwargs["memory_format"], result)
     if _is_contiguous(args[0]):
         return CONTIGUOUS
     strides = _strides(args[0])
     return strides if element_wise(_sizes(result), [(_sizes(args[0]), strides)]) == strides else None
 
 
+def channels_last(tensor: Tensor) -> Tensor:
+    """Pictures whose channels come last in memory, as far as that is another order than that of a new tensor."""
+    LAYOUT.put(tensor, _worked(lambda args, kwargs, result: _in_format(CHANNELS_LAST, result), (), {}, tensor))
+    return tensor
+
+
+def _in_format(asked: Value, result: Tensor) -> Layout:
+    """A copy in another format; where a tensor lies so already, in either order, it is the tensor itself."""
+    if asked is not CHANNELS_LAST or len(_sizes(result)) != 4:
+        return None
+    _, channels, height, width = _sizes(result)
+    if any(type(d) is not int or d < 2 for d in (channels, height, width)):
+        return None
+    return (height * width * channels, 1, width * channels, channels)
+
+
 def _cloned(args: Args, kwargs: Kwargs, result: Tensor) -> Layout:
-    return None if kwargs.get("memory_format") is not None else _by_element(args[:1], {}, result)
+    asked = kwargs.get("memory_format")
+    return _by_element(args[:1], {}, result) if asked is None else _in_format(asked, result)
 
 
 def _made_contiguous(args: Args, kwargs: Kwargs, result: Tensor) -> Layout:
     """Itself if it is contiguous, and that is said whatever strides dims of size 1 have."""
-    if len(args) > 1 or kwargs.get("memory_format") is not None:
-        return None
+    asked = args[1] if len(args) > 1 else kwargs.get("memory_format")
+    if asked is not None:
+        return _in_format(asked, result)
     sizes = _sizes(result)
     try:
         strides = _strides(args[0])

@@ -4,7 +4,8 @@
 - an optimizer whose gradients nobody ever sets to zero;
 - an optimizer whose parameters nothing uses, while another model is trained;
 - layers in a plain list, whose parameters are in no optimizer;
-- layers that a ``forward`` makes, in each call anew.
+- layers that a ``forward`` makes, in each call anew;
+- a backward through float16 whose loss nothing scales.
 
 Each is said only where all that could make it right is in sight.
 """
@@ -26,6 +27,7 @@ from simpletorch.follow.mistakes.schedules import Steps
 from simpletorch.follow.sources.syntax import contains, loop_around, walk
 from simpletorch.follow.values import GRADIENTS, MISSING, Choice, Dict, Fields, Instance, List, Tensor, Value
 from simpletorch.rules import ModuleRule
+from simpletorch.rules.core.dtype import FLOAT16
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -84,6 +86,14 @@ class Training:
     """What each loop goes over that was begun: a number of items, or a source of which that can be asked."""
     lost_sight: bool = False
     """Whether code that isn't followed had anything: it may have computed gradients."""
+    half: bool = False
+    """Whether autocast to float16 was in force."""
+    unscaled_half: Finding | None = None
+    """What would be said of a backward through operations in float16, if nothing scales their loss."""
+    scales: bool = False
+    """Whether there is a `GradScaler`."""
+    scaled_steps: dict[int, Finding | None] = field(default_factory=dict)
+    """By optimizer, what would be said of its second step by a scaler, if nothing updates that."""
     useless_clip: Finding | None = None
     """What would be said of gradients that were clipped after their use."""
 
@@ -147,9 +157,21 @@ def differentiated(run: Interpreter, value: Value) -> None:
     if run.promises:
         purity.trains(run, "backward")
     updates.computed(run, value)
+    _in_half(run, value)
     known = run.training.sums.pop(id(value.cells), None) if isinstance(value, Tensor) else None
     if known is not None and gradients.is_spent(run, known[0]):
         run.keep(known[1])
+
+
+def _in_half(run: Interpreter, value: Value) -> None:
+    """Whether backward goes through operations in float16, whose gradients become 0 where they are small."""
+    seen = run.training
+    if not seen.half or seen.scales or seen.unscaled_half is not None or not isinstance(value, Tensor):
+        return
+    if any(tensor.type.dtype == FLOAT16 for tensor in gradients.graph_of(run, value)):
+        message = "backward goes through operations in float16 without a GradScaler: small gradients become 0"
+        hint = "scaler.scale(loss).backward(), or bfloat16, which needs no scaling"
+        seen.unscaled_half = run.finding(_CODE, message, hint)
 
 
 def _accumulates(body: ast.AST, target: ast.expr, statement: ast.AST) -> bool:
@@ -200,6 +222,11 @@ def finish(run: Interpreter) -> None:
         return
     ids = [{id(t.cells) for t in given if t is not None} for _, given in known]
     names = run.program.mentions()
+    if seen.unscaled_half is not None and not (seen.scales or seen.lost_sight) and any(o.steps for o, _ in known):
+        run.keep(seen.unscaled_half)
+    if "update" not in names.attributes and not seen.lost_sight:
+        for found in filter(None, seen.scaled_steps.values()):
+            run.keep(found)
     by_hand = not names.attributes.isdisjoint(_BY_HAND)  # gradients that the program itself sets
     may_step = "step" in names.attributes
     never = not by_hand and not may_step

@@ -54,7 +54,7 @@ from simpletorch.mypy.program.autocast import autocast_at
 from simpletorch.mypy.program.conversions import as_cast
 from simpletorch.mypy.program.replacements import is_rebuilt
 from simpletorch.mypy.types import TypeTable, any_type, walk
-from simpletorch.rules import ANYTHING, ModuleRule, infer_module, parameters
+from simpletorch.rules import ANYTHING, ModuleRule, Report, TensorType, Value, infer_module, parameters
 from simpletorch.rules.common.arguments import is_dim
 
 __all__ = ["ATTRIBUTES", "INHERITED_METHODS", "attribute", "call"]
@@ -175,12 +175,28 @@ def _call_rule(rule: ModuleRule, receiver: Instance, context: MethodSigContext, 
     if combinations is None:
         return context.default_signature
     result = reader.answer(
-        lambda positional, named: infer_module(known, positional, named, dtype_counts=certain, autocast=cast_to),
+        lambda positional, named: (
+            _of_tuple(known, positional)
+            or infer_module(known, positional, named, dtype_counts=certain, autocast=cast_to)
+        ),
         combinations,
         _forward_result(receiver),
         context.context,
     )
     return _returning(context.default_signature, result)
+
+
+def _of_tuple(rule: ModuleRule, positional: Sequence[Value]) -> Report | None:
+    """A recurrent layer gives a pair, which most other layers refuse."""
+    given = positional[0] if positional else None
+    if type(given) is not tuple or not any(isinstance(item, TensorType) for item in given):
+        return None
+    takes = next(iter(type(rule).forward.__annotations__.values()))  # of the first argument
+    if takes not in ("TensorType", TensorType):
+        return None
+    return Report(
+        str(rule), "class", f"it takes a tensor, but it is given a tuple of {len(given)}", hint="take [0] of it"
+    )
 
 
 def _returning(signature: FunctionLike, result: Type) -> FunctionLike:

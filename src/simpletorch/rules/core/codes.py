@@ -9,7 +9,8 @@ from typing import Final, Literal, TypeAlias, final
 __all__ = ["CODES", "Code", "Severity"]
 
 Severity: TypeAlias = Literal["error", "warning", "note", "off"]
-"""Of an error: torch (or Python) raises. Of a warning: it runs, and is surely not meant. A note may help."""
+"""Of an error: torch (or Python) raises, or a promise is broken. Of a warning: it runs, and is surely not meant. A note
+may help."""
 
 
 @final
@@ -38,7 +39,7 @@ CODES: Final[Mapping[str, Code]] = {
         Code("tensor-loss", "A loss with the wrong kind of input", "warning"),
         Code("tensor-mode", "Models that are trained in eval mode, or evaluated in training mode", "warning"),
         Code("tensor-training", "Training without effect, or with another effect than intended", "warning"),
-        Code("tensor-pure", "A function that promises to be pure but isn't", "warning"),
+        Code("tensor-pure", "A function that promises to be pure but isn't"),
         Code("tensor-stream", "A stream that uses a result which another may not have computed yet", "warning"),
         Code("tensor-memory", "Wasted memory and time", "note"),
         Code("tensor-size", "Sizes that must be equal, although no annotation says so", "off"),

@@ -12,7 +12,7 @@ __all__ = ["CannotTell", "Hint", "Kind", "Mismatch", "Report"]
 _FEW: Final = 4
 _WIDE: Final = 160
 
-Kind: TypeAlias = Literal["shape", "dtype", "device", "broadcast", "layout"]
+Kind: TypeAlias = Literal["shape", "dtype", "device", "broadcast", "layout", "class"]
 Hint: TypeAlias = str | Iterable[str | None] | None  # of several, those that are None are left out
 
 

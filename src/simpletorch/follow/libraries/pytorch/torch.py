@@ -60,6 +60,7 @@ ALIASES.update(
         "simpletorch": "torch",
     }
 )
+VALUES["torch.channels_last"] = layout.CHANNELS_LAST
 VALUES.update(
     {
         "torch.pi": 3.141592653589793,

@@ -6,20 +6,16 @@ leaves it as it is.
 
 from __future__ import annotations
 
-import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from simpletorch.follow import branches, layers, tensors
 from simpletorch.follow.libraries import ALIASES, NATIVES, VALUES, by_name, library_class, method, model, native
 from simpletorch.follow.marks import gradients
-from simpletorch.follow.mistakes import updates
 from simpletorch.follow.outcomes import Raised
-from simpletorch.follow.sources import moves
 from simpletorch.follow.values import (
     Choice,
     Class,
-    Dict,
     Function,
     Instance,
     List,
@@ -33,7 +29,7 @@ from simpletorch.follow.values import (
 )
 from simpletorch.rules import Device, TensorType
 from simpletorch.rules.core.autocast import Autocast
-from simpletorch.rules.core.dtype import DEFAULT_FLOAT, FLOAT32, FLOAT64, DType
+from simpletorch.rules.core.dtype import DEFAULT_FLOAT, FLOAT16, DType
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -67,10 +63,6 @@ def _nothing(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
 
 def _itself(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     return args[0]
-
-
-def _state(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    return Dict({}, run.unknown("an entry of a state dict"))
 
 
 def _register(names: str, prefix: str, work: Any) -> None:
@@ -163,7 +155,10 @@ def _enter_autocast(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
 
 
 def _leave_autocast(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    run.heap.write(run.modes, "autocast", args[0].cells.get("(before)"))
+    me = args[0]
+    run.heap.write(run.modes, "autocast", me.cells.get("(before)"))
+    if me.native is not None and me.native.certain and me.native.dtype == FLOAT16:
+        run.training.half = True
     return None
 
 
@@ -186,63 +181,6 @@ for _module in ("torch.amp", "torch.cuda.amp", "torch.cpu.amp", "simpletorch.amp
         make=_make_autocast,
         methods={"__enter__": _enter_autocast, "__exit__": _leave_autocast, "__call__": _under_autocast},
     )
-
-
-# -- scaled gradients ------------------------------------------------------------------------------------------------
-
-
-def _init_scaler(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    named = run.node.keywords if isinstance(run.node, ast.Call) else []
-    asked = next((k.value for k in named if k.arg == "enabled"), None)
-    on_cuda = asked is not None and moves.asks_for_cuda(run, asked)  # the program must be right there, too
-    if run.resolve(kwargs.get("enabled", True)) is not True and not on_cuda:
-        run.heap.write(args[0].state, "off", True)
-    return None
-
-
-def _unscaled(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    updates.unscaled(run)
-    return None
-
-
-def _scaled(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    def one(value: Value) -> Value:
-        if isinstance(value, Tensor):
-            kept = value.type.shape.min_rank > 0 or value.type.dtype in (FLOAT32, FLOAT64)
-            made = Tensor(replace(value.type, dtype=value.type.dtype if kept else None, is_parameter=False))
-            return made if args[0].state.get("off") else updates.scaled(made)
-        rows = run.items(value)
-        return run.unknown("scaled values") if rows is None else List(tuple(run.each(v, one) for v in rows))
-
-    return run.each(by_name("outputs", args[1:], kwargs).get("outputs"), one)
-
-
-def _scaled_step(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    optimizer = by_name("optimizer", args[1:], kwargs).get("optimizer")
-    return run.call(run.attribute(optimizer, "step"), args[2:])
-
-
-def _scale(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    return run.unknown("the scale of gradients", "float", "data")
-
-
-def _enabled(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    return run.unknown("whether gradients are scaled", "bool", "data")
-
-
-library_class(
-    "torch.amp.GradScaler",
-    methods={
-        "__init__": _init_scaler,
-        "scale": _scaled,
-        "unscale_": _unscaled,
-        "step": _scaled_step,
-        "get_scale": _scale,
-        "is_enabled": _enabled,
-        "state_dict": _state,
-        **dict.fromkeys(("update", "load_state_dict"), _nothing),
-    },
-)
 
 
 # -- limits of dtypes ------------------------------------------------------------------------------------------------

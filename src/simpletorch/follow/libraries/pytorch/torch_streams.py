@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from simpletorch.follow.libraries import ALIASES, by_name, library_class, model, native
-from simpletorch.follow.marks import streams
+from simpletorch.follow.marks import layout, streams
 from simpletorch.follow.values import Instance, Tensor, Value
 
 if TYPE_CHECKING:
@@ -240,7 +240,7 @@ def _as_it_is(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
 def _channels_last(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     """The same module, or another tensor of the same type."""
     given = run.resolve(args[0])
-    return Tensor(given.type) if isinstance(given, Tensor) else given
+    return layout.channels_last(Tensor(given.type)) if isinstance(given, Tensor) else given
 
 
 def _nothing(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:

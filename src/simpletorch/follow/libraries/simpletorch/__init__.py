@@ -44,7 +44,7 @@ TORCHS: Final = {
         )
     },
     "from_array": "torch.asarray",
-    "from_dlpack": "torch.interop.from_dlpack",
+    "from_dlpack": "torch.from_dlpack",
     "one_hot": "torch.nn.functional.one_hot",
 }
 """What makes the tensor of ``Tensor.zeros`` and its like."""
@@ -179,6 +179,7 @@ _followed(
     text="CharTokens",
 )
 _followed("data", "data/loading", _builder="LoaderBuilder")
+_followed("distributed.actors", actors="Actor Actors Pending share spawn")
 _followed("optim", groups="ParameterGroup decay_groups")
 _followed(
     "language.models",

@@ -27,7 +27,7 @@ def library(name: str = "ray") -> Any:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
         raise as_also(TorchError, ImportError)(
-            f"simpletorch.distributed.ray needs the package {error.name}, which is not installed",
+            f"what runs on Ray needs the package {error.name}, which is not installed",
             hint=installing("ray"),
         ) from error
 
