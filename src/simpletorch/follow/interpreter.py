@@ -312,7 +312,8 @@ class Interpreter:
     def part(self, whole: Value, reason: str) -> Unknown:
         """Something of a value that isn't known: an item, what a call of it gives."""
         made = self.unknown(reason)
-        made.harmless = isinstance(whole, Unknown) and whole.harmless
+        if isinstance(whole, Unknown):
+            made.harmless, made.without_tensors = whole.harmless, whole.without_tensors
         return made
 
     def some_size(self, least: int = 1, most: int | None = None, *, varies: bool = False) -> Expr:
@@ -334,7 +335,8 @@ class Interpreter:
             causes |= {sizes.cause_of(v) for v in (left, right) if isinstance(v, Expr)}
             made = self.unknown(f"the answer of {operation}", type, "data" if causes == {"data"} else "code")
             made.fact = operation, left, right
-            made.harmless = isinstance(left, Unknown) and left.harmless
+            if isinstance(left, Unknown):
+                made.harmless, made.without_tensors = left.harmless, left.without_tensors
             found = self._derived[key] = made, left, right
         return found[0]
 
@@ -634,7 +636,7 @@ class Interpreter:
             return
         if isinstance(value, Unknown | Choice):
             self.unsaid.add((self.path, line, name))
-            if getattr(value, "type", None) is None:
+            if isinstance(value, Choice) or (value.type is None and not value.without_tensors):
                 self.unknown_lines.add((self.path, line))
         if not isinstance(value, Tensor | int | Expr | tuple) or isinstance(value, bool):
             return
