@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
@@ -403,10 +404,11 @@ def count_items(run: Interpreter, counter: Dict, source: Value) -> None:
     if source is None:
         return
     iteration.check(run, source)
-    found = iteration.members(run, source)
+    text = run.resolve(source)
+    found = text if isinstance(text, str | bytes) else iteration.members(run, source)
     if found is not None and all(map(is_known, found)) and counter.rest is MISSING:
-        for value in found:
-            run.heap.write(counter.cells, value, run.operate("__add__", counter.cells.get(value, 0), 1))
+        for value, times in collections.Counter(found).items():
+            run.heap.write(counter.cells, value, run.operate("__add__", counter.cells.get(value, 0), times))
         return
     for key in list(counter.cells):
         run.heap.write(counter.cells, key, run.unknown("how often an item was counted", "int", "data"))
