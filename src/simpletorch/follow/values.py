@@ -123,6 +123,7 @@ class Unknown:
         "numbers",
         "of",
         "offset",
+        "origin",
         "parts",
         "place",
         "reason",
@@ -144,6 +145,7 @@ class Unknown:
     ) -> None:
         self.reason, self.type, self.cause = reason, type, cause
         self.harmless, self.without_tensors = harmless, without_tensors
+        self.origin: str = reason  # why the value isn't known that it was derived from
         self.place: tuple[str, int] | None = None
         self.given: tuple[Instance, ...] = ()  # objects that the unknown call was given which made it: it may keep them
         self.negates: Unknown | None = None  # of a bool: it is true where that one is false

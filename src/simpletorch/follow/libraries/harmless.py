@@ -5,7 +5,10 @@ from __future__ import annotations
 import sys
 from typing import Final
 
-__all__ = ["is_harmless", "is_without_tensors"]
+__all__ = ["OF_ARRAYS", "is_harmless", "is_without_tensors"]
+
+OF_ARRAYS: Final = frozenset({".cm", ".colormaps", ".imread"})
+"""Matplotlib's members that give arrays all the same."""
 
 # Those that draw, write and show; what they give is neither a tensor nor an array.
 _SHOWING: Final = frozenset(
@@ -69,7 +72,6 @@ _TOOLS: Final = _SHOWING | frozenset(
     ]
 )
 _TOOLS_OF_TORCH: Final = ("torch.utils.tensorboard", "torch.profiler", "torch.utils.benchmark")
-_ARRAYS_OF_MATPLOTLIB: Final = (".imread", ".cm", ".colormaps")
 # Of Python's own: those that call what they are given, make objects of the program's classes, or change a list.
 _CALLING: Final = frozenset(
     [
@@ -118,6 +120,4 @@ def is_harmless(name: str) -> bool:
 
 def is_without_tensors(name: str) -> bool:
     """Whether what has this dotted name makes neither tensors nor arrays."""
-    if name.startswith("matplotlib.") and name.endswith(_ARRAYS_OF_MATPLOTLIB):
-        return False
     return name.partition(".")[0] in _SHOWING or name.startswith(_TOOLS_OF_TORCH)
