@@ -36,7 +36,7 @@ def test_one_document_for_tools(files, capsys):
     found = json.loads(capsys.readouterr().out)
     assert [d["file"] for d in found["diagnostics"]] == ["sizes.py", "a.py", "b.py"]
     assert main(["follow", "--json", "right.py", "right.py"]) == 0
-    assert json.loads(capsys.readouterr().out)["coverage"] == {"known": 2, "lines": 2}
+    assert json.loads(capsys.readouterr().out)["coverage"]["known"] == 2
 
 
 @pytest.mark.parametrize(

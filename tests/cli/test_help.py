@@ -57,7 +57,7 @@ def test_follow_and_check_share_their_options():
 
     shared = options("follow") & options("check")
     assert shared > {"--json", "--output", "--quiet", "--jobs", "--baseline", "--diff", "--no-data", "--no-cache"}
-    assert {f"--{option}" for option in ("shapes", "html", "why", "sizes")} == {
+    assert {f"--{option}" for option in ("shapes", "html", "why", "coverage", "sizes")} == {
         o for o in options("follow") - shared if o.startswith("--")
     }
     assert {option for option in options("follow") if option.startswith("--")} - {"--help", "--write-baseline"} <= {

@@ -46,8 +46,8 @@ def _add_output(parser: _ActionsContainer) -> None:
         type=_format,
         dest="outputs",
         metavar="FORMAT[=FILE]",
-        help="text, json, github (annotations of a pull request), sarif (for code scanning) or markdown (a job's "
-        "summary); with =FILE into a file, beside what is printed; may be given several times",
+        help="text, json, github (annotations of a pull request), sarif (for code scanning), markdown (a job's "
+        "summary) or badge (an SVG); with =FILE into a file, beside what is printed; may be given several times",
     )
 
 
@@ -60,7 +60,7 @@ def _format(word: str) -> str:
     return word
 
 
-_FORMATS: Final = ("text", "json", "github", "sarif", "markdown")
+_FORMATS: Final = ("text", "json", "github", "sarif", "markdown", "badge")
 
 
 def _add_choice(parser: argparse.ArgumentParser) -> None:
@@ -117,7 +117,7 @@ def _add_arguments(parser: argparse.ArgumentParser, what: str) -> None:
 def _follow(parser: argparse.ArgumentParser) -> Run:
     """find the lines at which a program's shapes don't fit, without running it"""
     parser.usage = (
-        "simpletorch follow [--shapes | --html | --json | --output FORMAT | --why LINE] [OPTION ...] "
+        "simpletorch follow [--shapes | --html | --json | --output FORMAT | --why LINE | --coverage] [OPTION ...] "
         "[-m] PATH [PATH ...] [[--] ARGUMENT ...]"
     )
     parser.description = (
@@ -129,6 +129,7 @@ def _follow(parser: argparse.ArgumentParser) -> Run:
     kind.add_argument("--html", action="store_true", help="the same as a page of HTML")
     _add_output(kind)
     kind.add_argument("--why", type=int, metavar="LINE", help="why something on this line is unknown")
+    kind.add_argument("--coverage", action="store_true", help="how much is known, and what costs the rest")
     parser.add_argument(
         "--sizes", action="store_true", help="warn when two sizes must be equal but no annotation says so"
     )
@@ -150,6 +151,7 @@ def _follow(parser: argparse.ArgumentParser) -> Run:
             shapes=given.shapes,
             as_html=given.html,
             why=given.why,
+            coverage=given.coverage,
             sizes=given.sizes,
             **_chosen(given),
         )

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from simpletorch._settings import SettingError, settings
 from simpletorch.cli._checking.files import listed
+from simpletorch.cli._following.coverage import Coverage
 from simpletorch.cli._following.many import answers
 from simpletorch.cli._following.programs import Asked, Program, slim, why_not
 from simpletorch.cli._following.progress import Progress
@@ -26,7 +27,18 @@ from simpletorch.follow.sources.piped import is_piped, named, text_of
 __all__ = ["file_of_module", "files_and_arguments", "follow"]
 
 OPTIONS: Final = (
-    *("--shapes", "--html", "--json", "--output", "--why", "--sizes", "--no-data", "--no-cache", "--quiet"),
+    *(
+        "--shapes",
+        "--html",
+        "--json",
+        "--output",
+        "--why",
+        "--coverage",
+        "--sizes",
+        "--no-data",
+        "--no-cache",
+        "--quiet",
+    ),
     *("--jobs", "--baseline", "--write-baseline", "--diff"),
 )
 
@@ -40,6 +52,7 @@ def follow(
     shapes: bool = False,
     as_html: bool = False,
     why: int | None = None,
+    coverage: bool = False,
     sizes: bool = False,
     data: bool = True,
     cache: bool = True,
@@ -55,6 +68,7 @@ def follow(
         more: other files and folders; each file is a program of its own with the same arguments.
         output: the formats; text by default.
         shapes, as_html, why: what is shown of one program beside, or instead of, its findings.
+        coverage: show how much is known, and what costs the rest, instead of the findings.
         sizes: also warn of sizes that must be equal and that a caller gives.
         data: read the sizes of data files.
         cache: use answers that are kept.
@@ -91,7 +105,7 @@ def follow(
                 print(f"simpletorch follow: {note}", file=sys.stderr)
             if as_html:
                 return _print_page(file, asked)
-            streams = not is_alone and output.shown == "text"
+            streams = not is_alone and not coverage and output.shown == "text"
             result = _followed(programs, left_out, asked, narrows, quiet=quiet, jobs=jobs, streams=streams)
             is_said = output.tell(outcome(result))
         except (SettingError, NarrowingError, _NotFollowed) as error:
@@ -101,6 +115,8 @@ def follow(
             return could_not("follow", str(error))
         if why is not None:
             print("\n".join(_reasons(file, why, result.told)))
+        elif coverage and not is_said:
+            print("\n".join(Coverage.of(result.told).lines()))
         elif not is_said:
             if shapes:
                 print("\n".join(beside(file, result.told)))

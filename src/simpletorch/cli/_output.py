@@ -1,4 +1,4 @@
-"""The output of a command in the formats that tools read: JSON, GitHub's annotations, SARIF, Markdown."""
+"""The output of a command in the formats that tools read: JSON, GitHub's annotations, SARIF, Markdown, a badge."""
 
 from __future__ import annotations
 
@@ -251,6 +251,32 @@ def _cell(text: str) -> str:
     return text.replace("\n", "<br>")
 
 
+# -- a badge, for the README of a project -----------------------------------------------------------------------------
+
+_COLORS: Final = ((0.9, "#2c8c3c"), (0.6, "#8a7a00"), (0.0, "#b0413e"))
+"""By the least share that is known; white text is readable on each."""
+_LABEL: Final = "shapes known"
+_LETTER: Final = 7  # pixels, with the font below
+
+
+def _badge(outcome: Outcome) -> str:
+    """How many of the tensor lines are known, as a picture."""
+    coverage = outcome.document.get("coverage") or {"known": 0, "lines": 0}
+    share = coverage["known"] / coverage["lines"] if coverage["lines"] else 0.0
+    text = f"{share:.0%}" if coverage["lines"] else "no tensors"
+    color = next(color for least, color in _COLORS if share >= least)
+    left, right = (_LETTER * len(part) + 10 for part in (_LABEL, text))
+    style = 'fill="#fff" text-anchor="middle" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11"'
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + right}" height="20" role="img" '
+        f'aria-label="{_LABEL}: {text}"><title>{_LABEL}: {text}</title>'
+        f'<rect width="{left}" height="20" fill="#555"/>'
+        f'<rect x="{left}" width="{right}" height="20" fill="{color}"/>'
+        f'<g {style}><text x="{left / 2}" y="14">{_LABEL}</text>'
+        f'<text x="{left + right / 2}" y="14">{text}</text></g></svg>'
+    )
+
+
 def _in_files(outcome: Outcome) -> Outcome:
     """Places in notebooks are told in the message: viewers show these files as they lie on disk, not by cells."""
     return replace(outcome, diagnostics=tuple(map(_in_file, outcome.diagnostics)))
@@ -270,5 +296,6 @@ OUTPUTS: Final[Mapping[str, Callable[[Outcome], str]]] = {
     "github": lambda outcome: _github(_in_files(outcome)),
     "sarif": lambda outcome: _sarif(_in_files(outcome)),
     "markdown": _markdown,
+    "badge": _badge,
 }
 """How tools read an outcome, by the name that ``--output`` takes; people read text."""

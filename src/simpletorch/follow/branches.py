@@ -326,6 +326,10 @@ def _length(value: List) -> Dim | None:
 def _common_unknown(a: Value, b: Value, reason: str, cause: Any) -> Unknown:
     made = Unknown(reason, _common_name(a, b), cause)
     made.matrix = sparsity.common(a, b)
+    unknown = [v for v in (a, b) if isinstance(v, Unknown)]
+    made.without_tensors = len(unknown) == 2 and all(v.without_tensors for v in unknown)
+    if unknown:
+        made.origin = unknown[0].origin
     return made
 
 

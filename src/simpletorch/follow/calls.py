@@ -355,6 +355,8 @@ def in_the_dark(run: Interpreter, function: Value, args: tuple[Value, ...], kwar
         return run.unknown(f"what {function!r} gives for arguments that aren't known")
     reason = function.reason if isinstance(function, Unknown) else f"what {function!r} gives"
     made = run.unknown(reason)
+    if isinstance(function, Unknown):
+        made.origin = function.origin
     made.given = tuple(v for a in (*args, *kwargs.values()) for v in (a if type(a) is tuple else (a,)) if _is_kept(v))
     return made
 

@@ -67,6 +67,7 @@ class Followed:
         0,
         0,
     )  # how many lines give a name tensors of known shapes, of those that may give some
+    causes: tuple[tuple[str, int, str, bool], ...] = ()  # path, line and why, of the others; True: known in part
     ignored: tuple[Finding, ...] = ()  # what a ``# type: ignore`` silences
     notes: tuple[Note, ...] = ()  # what ``reveal_type`` shows
     files: tuple[str, ...] = ()  # those that the program consists of, its own first
@@ -173,6 +174,7 @@ def follow_from(
     finally:
         sys.setrecursionlimit(before)
     reasons = {place: tuple(found) for place, found in run.reasons.items()}
+    lines, causes = _unknown(run)
     found = [replace(f, severity=severities[f.code]) for f in _without_consequences(run.findings)]
     said = [f for f in found if not is_ignored(f)]
     return Followed(
@@ -188,7 +190,8 @@ def follow_from(
         run.budget.is_cut,
         ended,
         tuple((*place, name) for place, name in sorted(run.in_the_dark.items())),
-        _coverage(run),
+        (lines - len(causes), lines),
+        causes,
         ignored=tuple(f for f in found if f not in said),
         notes=tuple(Note(*at, f'Revealed type is "{" or ".join(shown)}"') for at, shown in run.revealed.items()),
         files=tuple(dict.fromkeys(m.path for m in run.program.modules.values() if m.path is not None)),
@@ -220,14 +223,21 @@ def _message(statement: ast.stmt) -> str:
     return ""
 
 
-def _coverage(run: Interpreter) -> tuple[int, int]:
-    known, lines = 0, set(run.unknown_lines)
+def _unknown(run: Interpreter) -> tuple[int, tuple[tuple[str, int, str, bool], ...]]:
+    """The number of lines that give a name tensors, or may do so, and those whose shapes aren't all known."""
+    lines, causes = len(run.unknown_lines), []
     for place, names in run.claims.items():
         types = [one for shown in names.values() for one in shown if isinstance(one, TensorType)]
-        if types:
-            lines.add(place)
-            known += place not in run.unknown_lines and all(_is_sized(one.shape) for one in types)
-    return known, len(lines)
+        if not types:
+            continue
+        lines += place not in run.unknown_lines
+        if place in run.unknown_lines:
+            causes.append((*place, run.unknown_lines[place], True))
+        elif not all(_is_sized(one.shape) for one in types):
+            causes.append((*place, next(iter(run.reasons.get(place, ())), "a size that isn't known"), True))
+    partly = {(path, line) for path, line, *_ in causes}
+    causes += [(*place, why, False) for place, why in run.unknown_lines.items() if place not in partly]
+    return lines, tuple(sorted(causes))
 
 
 def _is_sized(shape: Shape) -> bool:

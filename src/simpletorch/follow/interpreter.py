@@ -31,6 +31,7 @@ from simpletorch.follow.budget import STEPS, Budget
 from simpletorch.follow.findings import Call, Finding, OneOf
 from simpletorch.follow.guards import Guard
 from simpletorch.follow.heap import Cells, Heap, born, now
+from simpletorch.follow.libraries.harmless import OF_ARRAYS
 from simpletorch.follow.marks import devices, gradients, sparsity
 from simpletorch.follow.memory import recursion, remembered, stand_ins
 from simpletorch.follow.mistakes import purity
@@ -115,7 +116,7 @@ class Interpreter:
         self.node: ast.AST = ast.Pass(lineno=0, col_offset=0)
         self.faults: list[str] = []  # of the follower itself
         self.raised = Ending()  # the last exception of the program
-        self.unknown_lines: set[tuple[str, int]] = set()  # that give a name what may be a tensor
+        self.unknown_lines: dict[tuple[str, int], str] = {}  # that give a name what may be a tensor, each with a cause
         self.in_the_dark: dict[tuple[str, int], str] = {}  # what was called and not followed, by place
         self.reasons: dict[tuple[str, int], dict[str, None]] = {}  # why something isn't known, by line
         self.revealed: dict[tuple[str, int], dict[str, None]] = {}  # what ``reveal_type`` was given, by line
@@ -321,7 +322,8 @@ class Interpreter:
     def part(self, whole: Value, reason: str) -> Unknown:
         """Something of a value that isn't known: an item, what a call of it gives."""
         made = self.unknown(reason)
-        made.harmless = isinstance(whole, Unknown) and whole.harmless
+        if isinstance(whole, Unknown):
+            made.harmless, made.without_tensors, made.origin = whole.harmless, whole.without_tensors, whole.origin
         return made
 
     def some_size(self, least: int = 1, most: int | None = None, *, varies: bool = False) -> Expr:
@@ -343,7 +345,9 @@ class Interpreter:
             causes |= {sizes.cause_of(v) for v in (left, right) if isinstance(v, Expr)}
             made = self.unknown(f"the answer of {operation}", type, "data" if causes == {"data"} else "code")
             made.fact = operation, left, right
-            made.harmless = isinstance(left, Unknown) and left.harmless
+            if isinstance(left, Unknown):
+                made.harmless, made.origin = left.harmless, left.origin
+                made.without_tensors = left.without_tensors and operation not in OF_ARRAYS
             found = self._derived[key] = made, left, right
         return found[0]
 
@@ -643,8 +647,8 @@ class Interpreter:
             return
         if isinstance(value, Unknown | Choice):
             self.unsaid.add((self.path, line, name))
-            if getattr(value, "type", None) is None:
-                self.unknown_lines.add((self.path, line))
+            if isinstance(value, Choice) or (value.type is None and not value.without_tensors):
+                self.unknown_lines.setdefault((self.path, line), _cause(value))
         if not isinstance(value, Tensor | int | Expr | tuple) or isinstance(value, bool):
             return
         if isinstance(value, tuple) and not any(isinstance(v, Tensor) for v in value):
@@ -685,6 +689,13 @@ _OF_THE_WAY: Final = (
 _EXPRESSIONS: Final = expressions.TABLE
 _MUTABLE: Final = remembered.MUTABLE
 _NEVER_CLAIMED: Final = frozenset({str, float, bool, type(None), List, Dict, Instance, Function, Class})
+
+
+def _cause(value: Unknown | Choice) -> str:
+    """Why a value isn't known: the reason of the first that it was derived from."""
+    while isinstance(value, Choice):
+        value = next((v for v in (value.when_true, value.when_false) if isinstance(v, Unknown | Choice)), None)
+    return value.origin if isinstance(value, Unknown) else "which of several values it is"
 
 
 def _tensors_of(value: Choice) -> list[Tensor]:

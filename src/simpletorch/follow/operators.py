@@ -361,7 +361,9 @@ def _of_unknown(run: Interpreter, name: str, left: Value, right: Value) -> Value
     source = left if isinstance(left, Unknown) else right
     if name == "__add__" and types == {"str"}:
         return texts.made_of(run, between.joined(run, source, (left, right)), (left, right))
-    return offsets.moved(name, left, right, run.unknown(source.reason, found, source.cause))
+    made = run.unknown(source.reason, found, source.cause)
+    made.origin = source.origin
+    return offsets.moved(name, left, right, made)
 
 
 def _negated_twin(run: Interpreter, name: str, left: Value, right: Value) -> Value:

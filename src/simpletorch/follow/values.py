@@ -111,6 +111,7 @@ class Unknown:
         type: the name of its class where that is known: "int", "float", "bool", "str".
         cause: see `Cause`.
         harmless: it comes from a library that changes nothing of what it is given: neither do its methods.
+        without_tensors: it comes from a library that makes neither tensors nor arrays: a figure, a progress bar.
     """
 
     __slots__ = (
@@ -124,17 +125,29 @@ class Unknown:
         "numbers",
         "of",
         "offset",
+        "origin",
         "parts",
         "place",
         "reason",
         "size",
         "type",
         "usual",
+        "without_tensors",
         "written",
     )
 
-    def __init__(self, reason: str, type: str | None = None, cause: Cause = "code", *, harmless: bool = False) -> None:
-        self.reason, self.type, self.cause, self.harmless = reason, type, cause, harmless
+    def __init__(
+        self,
+        reason: str,
+        type: str | None = None,
+        cause: Cause = "code",
+        *,
+        harmless: bool = False,
+        without_tensors: bool = False,
+    ) -> None:
+        self.reason, self.type, self.cause = reason, type, cause
+        self.harmless, self.without_tensors = harmless, without_tensors
+        self.origin: str = reason  # why the value isn't known that it was derived from
         self.place: tuple[str, int] | None = None
         self.given: tuple[Instance, ...] = ()  # objects that the unknown call was given which made it: it may keep them
         self.negates: Unknown | None = None  # of a bool: it is true where that one is false

@@ -97,3 +97,13 @@ a = len(rows)
 b = torch.stack(rows)
 rows.sort(key=len)
 c = rows[2]
+
+# == the letters of a long text
+from collections import Counter
+
+text = "the quick brown fox jumps over the lazy dog\n" * 300
+letters = sorted(set(text))
+counted = Counter(text)
+a = len(letters), len(set(text.encode())), len(counted), counted["o"], counted.most_common(1)[0][0]
+numbers = {letter: i for i, letter in enumerate(letters)}
+b = numbers["z"], len(numbers)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, final
 
 from simpletorch.cli._followed import diagnostics
+from simpletorch.cli._following.coverage import Coverage
 from simpletorch.cli._narrowing.narrowing import Narrowing
 from simpletorch.cli._output import Outcome, is_for_people
 from simpletorch.cli._run import Diagnostic
@@ -165,7 +166,7 @@ def _document(result: Result) -> dict[str, Any]:
         "complete": found.complete and not found.ended and not found.faults,
         "ended": found.ended or None,
         "faults": list(found.faults),
-        "coverage": {"known": found.coverage[0], "lines": found.coverage[1]},
+        "coverage": Coverage.of(found).document,
         "not_followed": [{"file": path, "line": line, "name": name} for path, line, name in found.not_followed],
         "data": [{"file": path, "contents": contents} for path, contents in found.data],
         "left_out": [{"file": path, "reason": reason} for path, reason in result.left_out],

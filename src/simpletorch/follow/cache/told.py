@@ -32,6 +32,7 @@ class Told:
     ended: str = ""
     not_followed: tuple[tuple[str, int, str], ...] = ()
     coverage: tuple[int, int] = (0, 0)
+    causes: tuple[tuple[str, int, str, bool], ...] = ()
     files: tuple[str, ...] = ()
     data: tuple[tuple[str, str], ...] = ()
     reasons: Mapping[Place, Sequence[str]] = field(default_factory=dict)
@@ -54,6 +55,7 @@ class Told:
             found.ended,
             found.not_followed,
             found.coverage,
+            found.causes,
             found.files,
             found.data,
             {place: tuple(said) for place, said in found.reasons.items()},
@@ -67,7 +69,7 @@ class Told:
             return answers[0]
         named: dict[str, Any] = {
             name: tuple(dict.fromkeys(part for answer in answers for part in getattr(answer, name)))
-            for name in (*_FINDINGS, "notes", "faults", "not_followed", "files", "data")
+            for name in (*_FINDINGS, "notes", "faults", "not_followed", "causes", "files", "data")
         }
         for name in _FINDINGS:
             named[name] = tuple({(f.path, f.line, f.code, f.message): f for f in reversed(named[name])}.values())[::-1]
@@ -113,6 +115,7 @@ class Told:
             document["ended"],
             tuple((path, line, name) for path, line, name in document["not_followed"]),
             (document["coverage"][0], document["coverage"][1]),
+            tuple((path, line, why, is_partly) for path, line, why, is_partly in document["causes"]),
             tuple(document["files"]),
             tuple((path, words) for path, words in document["data"]),
             {(path, line): tuple(said) for path, line, said in document["reasons"]},
@@ -124,7 +127,7 @@ class Told:
 
 
 _FINDINGS: Final = ("errors", "warnings", "remarks", "ignored")
-_PLAIN: Final = ("faults", "complete", "ended", "not_followed", "coverage", "files", "data")
+_PLAIN: Final = ("faults", "complete", "ended", "not_followed", "coverage", "causes", "files", "data")
 
 
 def _written(finding: Finding, passed: dict[Passed, int]) -> list[Any]:

@@ -5,54 +5,41 @@ from __future__ import annotations
 import sys
 from typing import Final
 
-__all__ = ["is_harmless"]
+__all__ = ["OF_ARRAYS", "is_harmless", "is_without_tensors"]
 
-_TOOLS: Final = frozenset(
+OF_ARRAYS: Final = frozenset({".cm", ".colormaps", ".imread"})
+"""Matplotlib's members that give arrays all the same."""
+
+# Those that draw, write and show; what they give is neither a tensor nor an array.
+_SHOWING: Final = frozenset(
     [
         "IPython",
-        "PIL",
-        "albumentations",
         "bokeh",
         "colorama",
         "coloredlogs",
         "colorlog",
         "comet_ml",
-        "cv2",
         "dotenv",
         "gdown",
-        "h5py",
-        "huggingface_hub",
-        "imageio",
         "loguru",
         "matplotlib",
-        "mlflow",
         "neptune",
-        "nltk",
-        "numpy",
         "openpyxl",
-        "pandas",
         "plotly",
         "prettytable",
         "psutil",
         "pynvml",
         "requests",
         "rich",
-        "scipy",
         "seaborn",
-        "sentencepiece",
         "setproctitle",
         "simplejson",
-        "skimage",
-        "sklearn",
-        "soundfile",
         "swanlab",
         "tabulate",
         "tensorboard",
         "tensorboardX",
         "tensorboard_logger",
         "termcolor",
-        "tiktoken",
-        "tokenizers",
         "toml",
         "torchinfo",
         "torchsummary",
@@ -61,6 +48,27 @@ _TOOLS: Final = frozenset(
         "visdom",
         "wandb",
         "yaml",
+    ]
+)
+_TOOLS: Final = _SHOWING | frozenset(
+    [
+        "PIL",
+        "albumentations",
+        "cv2",
+        "h5py",
+        "huggingface_hub",
+        "imageio",
+        "mlflow",
+        "nltk",
+        "numpy",
+        "pandas",
+        "scipy",
+        "sentencepiece",
+        "skimage",
+        "sklearn",
+        "soundfile",
+        "tiktoken",
+        "tokenizers",
     ]
 )
 _TOOLS_OF_TORCH: Final = ("torch.utils.tensorboard", "torch.profiler", "torch.utils.benchmark")
@@ -108,3 +116,8 @@ def is_harmless(name: str) -> bool:
     """Whether what has this dotted name leaves its arguments as they are."""
     first = name.partition(".")[0]
     return first in _STANDARD or first in _TOOLS or name.startswith(_TOOLS_OF_TORCH)
+
+
+def is_without_tensors(name: str) -> bool:
+    """Whether what has this dotted name makes neither tensors nor arrays."""
+    return name.partition(".")[0] in _SHOWING or name.startswith(_TOOLS_OF_TORCH)

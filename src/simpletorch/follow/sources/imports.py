@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from simpletorch import _outside as outside
 from simpletorch.follow import guards
-from simpletorch.follow.libraries.harmless import is_harmless
+from simpletorch.follow.libraries.harmless import is_harmless, is_without_tensors
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.sources import lazily
 from simpletorch.follow.sources.installed import has_member, has_module
@@ -90,7 +90,7 @@ def module(run: Interpreter, name: str) -> Value:
         if run.optional_imports and not known and not has_module(name):
             raise Raised("ModuleNotFoundError", None, ("ImportError", "Exception", "BaseException"))
         strange = run.unknown(f"{name} isn't followed")
-        strange.harmless = is_harmless(name)
+        strange.harmless, strange.without_tensors = is_harmless(name), is_without_tensors(name)
         return strange
     return found
 

@@ -14,7 +14,7 @@ from simpletorch import _outside as outside
 from simpletorch.follow import guards
 from simpletorch.follow.disk.reach import Reach, here, project_of
 from simpletorch.follow.libraries import ALIASES, CLASSES, MADE, NATIVES, OWN, VALUES, load, source_of
-from simpletorch.follow.libraries.harmless import is_harmless
+from simpletorch.follow.libraries.harmless import is_harmless, is_without_tensors
 from simpletorch.follow.libraries.pytorch.torch_nn import make_layer_class
 from simpletorch.follow.outcomes import Raise
 from simpletorch.follow.scopes import Scope
@@ -300,7 +300,11 @@ class Program:
             return MISSING if inner is None else inner
         found = self.library(run, dotted)
         if found is MISSING:
-            found = Unknown(f"{dotted} isn't known to the follower", harmless=is_harmless(dotted))
+            found = Unknown(
+                f"{dotted} isn't known to the follower",
+                harmless=is_harmless(dotted),
+                without_tensors=is_without_tensors(dotted),
+            )
             self._members[canonical(dotted)] = found
         return found
 

@@ -194,6 +194,8 @@ def _make_tuple(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: d
 
 
 def _make_set(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    if args and isinstance(text := run.resolve(args[0]), str | bytes):
+        return Set(tuple(dict.fromkeys(text)))  # few letters, however long the text is
     found = _sequence(run, args, iteration.members)
     for value in found if isinstance(found, tuple) else ():
         items.check_key(run, value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from simpletorch.follow import guards, items, iteration
@@ -59,6 +60,8 @@ def _count(run: Interpreter, owner: Dict, source: Value, *, down: bool) -> None:
         if rows is not None and not down and not owner.cells and owner.rest is MISSING:
             _become(run, owner, dict(rows))
             return
+    elif isinstance(source, str | bytes):  # of a long text, too
+        rows = Counter(source).items()
     else:
         found = iteration.members(run, iteration.check(run, source))
         for value in found or ():

@@ -175,7 +175,7 @@ _followed(
     "data",
     images="MNIST FashionMNIST CIFAR10 CIFAR100",
     datasets="CachedDataset MappedDataset ZippedDataset",
-    replay="Prioritized PrioritizedReplayBuffer ReplayBuffer",
+    replay="Prioritized PrioritizedReplayBuffer ReplayBuffer Transition",
     text="CharTokens",
 )
 _followed("data", "data/loading", _builder="LoaderBuilder")
