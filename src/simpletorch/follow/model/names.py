@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from simpletorch.follow.sources.syntax import of_node
+from simpletorch.follow.sources.syntax import of_node, parts
 
 __all__ = ["local_names", "mangle"]
 
@@ -38,7 +39,7 @@ def mangle(node: ast.AST, owner: str) -> None:
         return
     node.__dict__[_DONE] = True
     is_class = isinstance(node, ast.ClassDef)
-    todo: list[ast.AST] = list(node.body) if isinstance(node, ast.ClassDef) else list(ast.iter_child_nodes(node))
+    todo: list[ast.AST] = list(node.body) if isinstance(node, ast.ClassDef) else parts(node)
     while todo:
         at = todo.pop()
         _rename(at, own)
@@ -47,7 +48,7 @@ def mangle(node: ast.AST, owner: str) -> None:
         elif is_class and isinstance(at, _FUNCTIONS):
             todo += [*at.decorator_list, *at.args.defaults, *(d for d in at.args.kw_defaults if d is not None)]
         else:
-            todo.extend(ast.iter_child_nodes(at))
+            todo += parts(at)
 
 
 def _rename(node: Any, owner: str) -> None:
@@ -65,11 +66,24 @@ def _rename(node: Any, owner: str) -> None:
 
 
 def _is_private(name: str) -> bool:
-    return name.startswith("__") and not name.endswith("__") and "." not in name
+    return name[:2] == "__" and name[-2:] != "__" and "." not in name
 
 
-_SCOPES: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
-_COMPREHENSIONS: Final = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_SCOPES: Final = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda})
+_COMPREHENSIONS: Final = frozenset({ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp})
+_DECLARATIONS: Final = frozenset({ast.Global, ast.Nonlocal})
+_BOUND: Final[dict[type[ast.AST], Callable[[Any], Iterable[str]]]] = {
+    ast.NamedExpr: lambda n: (n.target.id,),
+    ast.MatchMapping: lambda n: _named(n.rest),
+    **dict.fromkeys((ast.ExceptHandler, ast.MatchAs, ast.MatchStar), lambda n: _named(n.name)),
+    **dict.fromkeys((ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef), lambda n: _named(n.name)),
+    **dict.fromkeys((ast.Import, ast.ImportFrom), lambda n: {(a.asname or a.name).partition(".")[0] for a in n.names}),
+}
+"""By kind of syntax, the names that it gives a value, beside those that are `ast.Name`."""
+
+
+def _named(name: str | None) -> tuple[str, ...]:
+    return () if name is None else (name,)
 
 
 @of_node
@@ -77,25 +91,23 @@ def local_names(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> fr
     """The names that a function assigns anywhere: there they are its own everywhere in it, with a value or without."""
     found: set[str] = set()
     others: set[str] = set()
-    todo: list[tuple[ast.AST, bool]] = [(n, False) for n in node.body] if isinstance(node.body, list) else []
-    while todo:
-        at, inner = todo.pop()
-        if isinstance(at, ast.Name) and not isinstance(at.ctx, ast.Load) and not inner:
-            found.add(at.id)
-        elif isinstance(at, ast.NamedExpr):
-            found.add(at.target.id)
-        elif isinstance(at, ast.Global | ast.Nonlocal):
-            others.update(at.names)
-        elif isinstance(at, ast.Import | ast.ImportFrom):
-            found.update((a.asname or a.name).partition(".")[0] for a in at.names)
-        elif isinstance(at, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and at.name is not None:
-            found.add(at.name)
-        elif isinstance(at, ast.MatchMapping) and at.rest is not None:
-            found.add(at.rest)
-        if isinstance(at, _SCOPES):
-            if not isinstance(at, ast.Lambda):
-                found.add(at.name)
+    own: list[Any] = list(node.body) if isinstance(node.body, list) else []
+    inner: list[Any] = []  # in comprehensions, which have variables of their own
+    while own or inner:
+        is_own = bool(own)
+        todo = own if is_own else inner
+        at = todo.pop()
+        kind = type(at)
+        if kind is ast.Name:
+            if is_own and type(at.ctx) is not ast.Load:
+                found.add(at.id)
             continue
-        within = inner or isinstance(at, _COMPREHENSIONS)
-        todo.extend((n, within) for n in ast.iter_child_nodes(at))
+        if kind in _BOUND:
+            found.update(_BOUND[kind](at))
+        elif kind in _DECLARATIONS:
+            others.update(at.names)
+        elif kind in _COMPREHENSIONS:
+            todo = inner
+        if kind not in _SCOPES:
+            todo += parts(at)
     return frozenset(found - others)

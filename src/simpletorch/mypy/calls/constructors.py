@@ -21,11 +21,12 @@ from mypy.plugin import FunctionSigContext
 from mypy.types import CallableType, Instance, Type, UninhabitedType, get_proper_type
 
 from simpletorch._empty import empty
-from simpletorch.mypy.calls.reader import CallReader
+from simpletorch.mypy.calls.reader import CallReader, is_constant
 from simpletorch.mypy.calls.repeats import given_types, once_at
 from simpletorch.mypy.diagnose.inferred import is_unsettled, widen
 from simpletorch.mypy.diagnose.report import report
 from simpletorch.mypy.names import public_class
+from simpletorch.mypy.program.memory import once_a_tree
 from simpletorch.mypy.program.sight import is_of_others
 from simpletorch.mypy.types import TypeTable, any_type
 from simpletorch.rules import ANYTHING, MODULES, ModuleRule, Report, Value, new_module
@@ -64,6 +65,32 @@ def _made(
     """The type of the module, and whether torch or simpletorch refuses the arguments, which is reported."""
     reader = CallReader(types, context)
     given = dict(_given(context, reader))
+    if not all(map(is_constant, given.values())):
+        return _built(name, rule, cls, given, reader, context)
+    known = _layers(cast(Any, context.api).tree)
+    key = cls, context.context, *((parameter, type(value), value) for parameter, value in given.items())
+    found = known.get(key)
+    if found is None:
+        found = _built(name, rule, cls, given, reader, context)
+        if not found[1]:  # what is refused is said each time, since mypy drops what is said while it tries a call
+            known[key] = found
+    return found
+
+
+@once_a_tree
+def _layers(_: MypyFile) -> dict[tuple[object, ...], tuple[Type, bool]]:
+    """The layers that places build from constants: mypy asks again whenever it knows more of a variable."""
+    return {}
+
+
+def _built(
+    name: str,
+    rule: type[ModuleRule],
+    cls: TypeInfo,
+    given: Mapping[str, Value],
+    reader: CallReader,
+    context: FunctionSigContext,
+) -> tuple[Type, bool]:
     own = field_names(rule)
     made = new_module(name, given)
     if isinstance(made, ModuleRule) and _is_ours(context.context):
@@ -77,7 +104,7 @@ def _made(
     values: Sequence[Value] = [ANYTHING] * len(own) if made is None else [getattr(made, name) for name in own]
     result: Type = Instance(cls, [reader.lowerer.static(v) for v in values])
     if is_unsettled(context.context, cast(Any, context.api).tree, across_methods=True):
-        result = widen(result, types)
+        result = widen(result, reader.lifter.types)
     return result, is_refused
 
 

@@ -43,6 +43,7 @@ from mypy.types import (
 from simpletorch.mypy.calls.arguments import Starred, read_arguments
 from simpletorch.mypy.calls.layers import check_fit, repeated
 from simpletorch.mypy.calls.reader import CallReader
+from simpletorch.mypy.calls.repeats import given_types, once_at
 from simpletorch.mypy.convert.lift import is_module, is_tensor
 from simpletorch.mypy.convert.place import Place
 from simpletorch.mypy.diagnose.inferred import put
@@ -182,11 +183,16 @@ def _construct(context: FunctionSigContext, types: TypeTable) -> CallableType:
     built = get_proper_type(signature.ret_type)
     if not isinstance(built, Instance):
         return signature
+    question = (built.type, *signature.arg_names)  # an overloaded constructor has parameters of its own
+    result = once_at(context, question, given_types(context), lambda: _made(built.type, context, types), listens=True)
+    return signature if result is None else signature.copy_modified(ret_type=result, variables=[])
+
+
+def _made(info: TypeInfo, context: FunctionSigContext, types: TypeTable) -> Instance | None:
     contents = _Contents(context, types)
     past = history_of_value(cast(Expression, context.context), contents.tree)
     unsettled = past is not None and past.grows and not past.is_straight
-    result = _built(built.type, context, contents, unsettled=unsettled)
-    return signature if result is None else signature.copy_modified(ret_type=result, variables=[])
+    return _built(info, context, contents, unsettled=unsettled)
 
 
 def _built(info: TypeInfo, context: FunctionSigContext, contents: _Contents, *, unsettled: bool) -> Instance | None:

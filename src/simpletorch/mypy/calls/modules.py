@@ -43,6 +43,7 @@ from simpletorch.mypy.calls.arguments import Starred, read_arguments
 from simpletorch.mypy.calls.functions import call_function, has_sizes
 from simpletorch.mypy.calls.layers import chain, module_value, repeated
 from simpletorch.mypy.calls.reader import CallReader, gradual
+from simpletorch.mypy.calls.repeats import given_types, once_at
 from simpletorch.mypy.convert.lift import is_module, is_tensor
 from simpletorch.mypy.convert.lower import Lowerer
 from simpletorch.mypy.convert.place import PlaceLifter
@@ -112,6 +113,13 @@ def _takes(module: Instance, context: MethodSigContext) -> bool:
 
 
 def _call(context: MethodSigContext, types: TypeTable) -> FunctionLike:
+    if not isinstance(context.context, CallExpr):
+        return _called(context, types)
+    given = given_types(context)
+    return once_at(context, "called", given, lambda: _called(context, types), listens=True)
+
+
+def _called(context: MethodSigContext, types: TypeTable) -> FunctionLike:
     receiver = context.type
     if not is_module(receiver):
         return context.default_signature

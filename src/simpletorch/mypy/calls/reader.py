@@ -66,6 +66,7 @@ __all__ = [
     "Combinations",
     "function_rule",
     "gradual",
+    "is_constant",
     "method_rule",
 ]
 
@@ -76,6 +77,8 @@ _ATOMS: Final = frozenset({Anything, Unknown, Scalar, DType, type(None), type(..
 _SIZES: Final = frozenset({int, Unknown})
 _INDEXING: Final = ("__getitem__", "__setitem__")
 _EQUALITY: Final = ("__eq__", "__ne__")
+_OF_OTHERS: Final[Combinations] = []
+"""No arguments to ask a rule about: they are arrays that are no tensors."""
 
 
 class CallReader:
@@ -230,12 +233,12 @@ def _of_any_float(name: str, positional: Sequence[Value], named: dict[str, Value
 
 def _infer(name: str, positional: Sequence[Value], named: dict[str, Value]) -> Value | Report:
     """The rule's answer; cached where no size has a variable in it, as in most calls."""
-    if all(map(_is_constant, positional)) and all(map(_is_constant, named.values())):
+    if all(map(is_constant, positional)) and all(map(is_constant, named.values())):
         return _inferred(name, *cast(Sequence[Any], positional), **cast(dict[str, Any], named))
     return infer(name, positional, named)
 
 
-def _is_constant(value: Value) -> bool:
+def is_constant(value: Value) -> bool:
     """Whether a value has no variable, which facts could say something of, and is equal only to what is the same."""
     if isinstance(value, TensorType):
         return all(item is ANY_REST or type(item) in _SIZES for item in value.shape.items)
@@ -271,13 +274,20 @@ def function_rule(fullname: str, context: FunctionSigContext, types: TypeTable) 
     """A function of torch's."""
 
     def result() -> Type:
+        # the variants of an overloaded function differ in their results alone
+        reader, combinations = once_at(context, (fullname, "arguments"), given_types(context)[2:], arguments)
+        if combinations is _OF_OTHERS:
+            return signature.ret_type
+        return _result(public_name(fullname), reader, combinations, context)
+
+    def arguments() -> tuple[CallReader, Combinations | None]:
         reader, name, given = CallReader(types, context), public_name(fullname), read_arguments(context)
         if name.startswith("einops.") and _is_other_array(given, reader):
-            return context.default_signature.ret_type
+            return reader, _OF_OTHERS
         combinations = reader.arguments(given)
         if combinations is not None and name in OF_ARRAYS:
             combinations = with_arrays(reader.lifter, reader.api, given, combinations)
-        return _result(name, reader, combinations, context)
+        return reader, combinations
 
     signature = context.default_signature
     return signature.copy_modified(ret_type=once_at(context, fullname, given_types(context), result))

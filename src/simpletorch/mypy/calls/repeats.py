@@ -47,7 +47,7 @@ class _Moment:
 _MOMENT: Final = _Moment()
 
 
-def once_at(place: Place, question: Hashable, given: _Given, work: Callable[[], T]) -> T:
+def once_at(place: Place, question: Hashable, given: _Given, work: Callable[[], T], *, listens: bool = False) -> T:
     """The answer to a question about a place, worked out once while nothing else becomes known.
 
     Args:
@@ -55,6 +55,8 @@ def once_at(place: Place, question: Hashable, given: _Given, work: Callable[[], 
         question: what is asked.
         given: the types that mypy passed, on which the answer depends besides.
         work: finds the answer.
+        listens: whether mypy itself may say something meanwhile, as where it checks a call. That counts as said, too.
+            An operator must not listen: `report` passes by the watchers that mypy puts up for it, by their number.
     """
     checker = cast(Any, place.api)
     binder = checker.binder
@@ -65,8 +67,14 @@ def once_at(place: Place, question: Hashable, given: _Given, work: Callable[[], 
             if types == given:
                 return cast(T, answer)
     version, reports = binder.version, number_of_reports()
-    answer = work()
-    settled = version == binder.version and reports == number_of_reports() and not checker.current_node_deferred
+    if listens:
+        with checker.msg.filter_errors(filter_errors=False) as heard:
+            answer = work()
+        is_silent = reports == number_of_reports() and not heard.has_new_errors()
+    else:
+        answer = work()
+        is_silent = reports == number_of_reports()
+    settled = is_silent and version == binder.version and not checker.current_node_deferred
     # the parameters of a lambda have another type each time that it is tried
     if settled and not checker.expr_checker.in_lambda_expr:
         _MOMENT.begin(binder).setdefault(key, []).append((given, answer))
