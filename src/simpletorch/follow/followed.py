@@ -67,7 +67,7 @@ class Followed:
         0,
         0,
     )  # how many lines give a name tensors of known shapes, of those that may give some
-    causes: tuple[tuple[str, int, str, bool], ...] = ()  # path, line and why, of the others; True: known in part
+    causes: tuple[tuple[str, int, str, bool], ...] = ()  # path, line, why; True: known in part
     ignored: tuple[Finding, ...] = ()  # what a ``# type: ignore`` silences
     notes: tuple[Note, ...] = ()  # what ``reveal_type`` shows
     files: tuple[str, ...] = ()  # those that the program consists of, its own first

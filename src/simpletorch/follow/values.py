@@ -665,7 +665,7 @@ def is_among(value: Value, values: tuple[Value, ...]) -> bool:
 
 
 def tensors_in(values: Iterable[Value]) -> Items[Tensor]:
-    """The tensors among values, and in tuples and lists of which the items are known."""
+    """The tensors among values, and in tuples and lists with known items."""
     for value in values:
         if type(value) is Tensor:
             yield value

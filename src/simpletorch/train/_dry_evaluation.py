@@ -230,7 +230,7 @@ def _refusal_of_values(
 
 
 def _refusal_of_all(metric: Metric[object], outputs: Any, targets: Any, rounds: int) -> Exception | None:
-    """What ``compute`` raises of as many batches as an evaluation has, if it does so whatever the classes are.
+    """The exception of ``compute`` after as many batches as an evaluation has, if it doesn't depend on the classes.
 
     A single batch may have too few samples, or lack a class.
     """

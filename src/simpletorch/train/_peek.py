@@ -89,7 +89,7 @@ def _can_be_asked(loader: Any) -> bool:
 
 
 def _first_indices(sampler: Any, dataset: Any) -> Any:
-    """What a copy of a sampler names first; None if nothing, or if it can't be told from a copy.
+    """The first index or batch of indices of a sampler's copy; None if nothing, or if it can't be told from a copy.
 
     A sampler that isn't torch's or ours sees of its dataset the length alone: more might change it.
     """

@@ -24,8 +24,8 @@ class Coverage:
 
     Args:
         known: lines whose shapes are all known.
-        partly: lines with a tensor of which something is known.
-        unknown: lines that may give a tensor, and of which nothing is known.
+        partly: lines with a tensor that is known in part.
+        unknown: lines that may give a tensor, with nothing known.
         causes: by cause, the lines that it costs; those that cost most come first.
     """
 

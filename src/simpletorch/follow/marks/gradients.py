@@ -552,7 +552,7 @@ def check_leaf(run: Interpreter, values: Iterable[Value], what: str) -> None:
 
 
 def need_float(run: Interpreter, kind: TensorType) -> TensorType:
-    """What is made with ``requires_grad=True``, or a parameter, must be floating; else its dtype is known no longer."""
+    """A tensor made with ``requires_grad=True``, or a parameter, must be floating; else its dtype is unknown."""
     if _is_float(kind) is not False:
         return kind
     _refuse(

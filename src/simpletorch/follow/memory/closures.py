@@ -61,7 +61,7 @@ def _methods(me: Value) -> list[tuple[str, Function]]:
 
 
 def _by_method(run: Interpreter, me: Value, method: Function, entered: frozenset[ast.AST]) -> Iterator[Value]:
-    """What a method of an object changes, and the methods that it calls."""
+    """Attributes that an object's method changes, and the methods that it calls."""
     if method.node in entered or not method.node.args.args:
         return
     mine = method.node.args.args[0].arg

@@ -1,8 +1,8 @@
 """What a program's text says of where things go: flags for CUDA, and what conditions on them move.
 
 ``use_cuda = torch.cuda.is_available()`` makes a flag; ``if use_cuda: x = x.cuda()`` and ``x.cuda() if use_cuda else x``
-move. Other conditions about devices whose branches move anything make a program unclear. What a name is given decides,
-never the name.
+move. Other conditions about devices whose branches move anything make a program unclear. The value of a name decides,
+never the name itself.
 """
 
 from __future__ import annotations
@@ -155,11 +155,9 @@ def _moves_nothing(statement: ast.stmt) -> bool:
         case ast.Expr(value=ast.Call(func=ast.Name(id="print"))):
             return True
         case ast.Expr(
-            value=ast.Call(func=ast.Attribute(attr=name, value=ast.Name() | ast.Attribute()), args=[said, *_])
+            value=ast.Call(func=ast.Attribute(attr=name, value=ast.Name() | ast.Attribute()) as called, args=[said, *_])
         ):
-            return (name in _SAYS and isinstance(said, ast.JoinedStr | ast.Constant)) or _is_of_cuda(
-                statement.value.func
-            )
+            return (name in _SAYS and isinstance(said, ast.JoinedStr | ast.Constant)) or _is_of_cuda(called)
         case ast.Expr(value=ast.Call(func=called)):
             return _is_of_cuda(called)
         case ast.Assign(targets=[target]):

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from simpletorch.follow import attributes, branches, files, guards, items, iteration, operators, texts
 from simpletorch.follow.budget import LARGEST, is_huge, weight
@@ -131,7 +131,7 @@ def _make_float(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: d
     if is_known(value) and not isinstance(value, tuple):
         return computed(run, float, (value,), {})
     for name, kind in (("__float__", float), ("__index__", int)) if isinstance(value, Instance) else ():
-        if (own := run.special(value, name)) is not None:
+        if (own := run.special(cast(Instance, value), name)) is not None:
             found = _as_number(run, run.call(own, ()), kind)
             return float(found) if type(found) is int else found
     if branches.type_name(value) is None:

@@ -181,15 +181,17 @@ def _of_flags(name: str) -> Any:
 
     def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
         own = args[0].cls
-        plain = [_plain_flag(own, v) for v in map(run.resolve, args)]
-        if any(v is None for v in plain):
+        plain = [found for v in map(run.resolve, args) if (found := _plain_flag(own, v)) is not None]
+        if len(plain) < len(args):
             guards.may_raise(run, guards.ANY)
             return run.unknown("what flags give")
 
         def ask(real: Any) -> Any:
-            given = [real(v) if is_flag else v for is_flag, v in plain]
-            return tuple(given[0]) if name == "__iter__" else getattr(operator, name, None)(*given) if hasattr(
-                operator, name) else getattr(given[0], name)(*given[1:])  # fmt: skip
+            first, *others = (real(v) if is_flag else v for is_flag, v in plain)
+            if name == "__iter__":
+                return tuple(first)
+            of_module = getattr(operator, name, None)
+            return getattr(first, name)(*others) if of_module is None else of_module(first, *others)
 
         return _asked(run, own, ask)
 
