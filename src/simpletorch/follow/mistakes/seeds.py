@@ -31,10 +31,10 @@ class Seed:
 
     value: int
     finding: Finding
-    began: int  # the age of what is older than the loop
-    stepped: set[int] = field(default_factory=set)  # optimizers, since it ran last
-    trained: set[int] = field(default_factory=set)  # those before it ran again
-    is_again: bool = False  # the same optimizer steps before and after it
+    began: int  # what is born later isn't older than the loop
+    stepped: set[int] = field(default_factory=set)  # the optimizers since it ran last
+    trained: set[int] = field(default_factory=set)  # those before it ran again.
+    is_again: bool = False  # One optimizer steps before and after it
     is_idle: bool = False  # it ran again, and none had stepped: the loop around it trains nothing
 
 
