@@ -29,6 +29,13 @@ if TYPE_CHECKING:
         """A device: `Device.CPU`, `Device.CUDA(0)`, `Device.MPS`, `Device.Vulkan(0)`, or the `best` there is.
 
         All of them are plain `torch.device`s, so torch takes them wherever it takes a device.
+
+        Examples:
+            >>> from simpletorch import Device
+            >>> Device.CPU
+            device(type='cpu')
+            >>> Device.CUDA(1)
+            device(type='cuda', index=1)
         """
 
         CPU: ClassVar[Device]
@@ -64,6 +71,13 @@ else:
         """A device: `Device.CPU`, `Device.CUDA(0)`, `Device.MPS`, `Device.Vulkan(0)`, or the `best` there is.
 
         All of them are plain `torch.device`s, so torch takes them wherever it takes a device.
+
+        Examples:
+            >>> from simpletorch import Device
+            >>> Device.CPU
+            device(type='cpu')
+            >>> Device.CUDA(1)
+            device(type='cuda', index=1)
         """
 
         CPU = torch.device("cpu")

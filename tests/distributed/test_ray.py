@@ -46,7 +46,7 @@ def test_without_ray_one_is_told_how_to_get_it(monkeypatch):
 def test_numbers_of_workers_are_checked():
     with pytest.raises(ValueError, match="workers=0 and restarts=0: it takes 1 worker or more"):
         face.fit(dict, workers=0)
-    with pytest.raises(ValueError, match="count=0: it takes 1 worker or more"):
+    with pytest.raises(ValueError, match="count=0: it takes 1 actor or more"):
         asyncio.run(face.TrainingWorker.start(dict, dict, count=0))
 
 

@@ -216,7 +216,7 @@ def share(value: T) -> T:
     """Put tensors into Ray's shared memory once, to give them to many actors without a copy for each.
 
     Actors of one machine read the same memory, which they must not write to. It is freed when the last that knows it
-    is gone.
+    is gone. Ray copies small tensors (below 100 KB).
 
     Args:
         value: a tensor, or a tuple, list or dict of tensors such as a state dict; their graphs are left out.

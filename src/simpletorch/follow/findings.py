@@ -42,7 +42,15 @@ class Call:
 @final
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What the program's author asked for: ``reveal_type(x)``."""
+    """The answer to a ``reveal_type(x)`` in the program.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> from simpletorch.follow import follow
+        >>> _ = Path("net.py").write_text("import torch\\nreveal_type(torch.zeros(2, 3))")
+        >>> print(follow("net.py").notes[0])
+        net.py:2: note: Revealed type is "Float32[2, 3]"
+    """
 
     path: str
     line: int

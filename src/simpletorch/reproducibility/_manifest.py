@@ -39,6 +39,12 @@ class Manifest:
         manifest = Manifest.collect(config=config, data={"train": Path("data/train")}, seed=7)
         manifest.save("run/manifest.json")
         Manifest.load("old/manifest.json").differences(manifest)  # ["versions.torch: '2.12.0' then, '2.13.0' now"]
+
+    Examples:
+        >>> from simpletorch.reproducibility import Manifest
+        >>> before, now = (Manifest.collect(config={"lr": lr}) for lr in (0.1, 0.3))
+        >>> before.differences(now)
+        ['config.lr: 0.1 then, 0.3 now']
     """
 
     written: str
