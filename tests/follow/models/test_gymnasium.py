@@ -152,3 +152,34 @@ def test_a_tensor_is_no_action_of_cartpole(tmp_path: Path):
 def test_nothing_is_said_of_an_environment_that_is_not_listed(tmp_path: Path):
     source = 'import gymnasium\nenv = gymnasium.make("Own/Else-v3")\na, b = env.reset()\nenv.step(a)[4]["x"] + env.x\n'
     assert not _followed(source, tmp_path / "program.py").errors
+
+
+OUTSIDE = """
+import gymnasium as gym
+from gymnasium.wrappers import OrderEnforcing, TimeLimit
+
+
+class Own(gym.Env):
+    observation_space = gym.spaces.Box(-1, 1, (3,))
+    action_space = gym.spaces.Discrete(2)
+
+
+gym.register("Outside-v0", Own)
+gym.register("Outside-v1", Own, max_episode_steps=7)
+assert isinstance(gym.make("CartPole-v1"), TimeLimit)
+assert isinstance(gym.make("CartPole-v1").env, OrderEnforcing)
+assert not isinstance(gym.make("Blackjack-v1"), TimeLimit)
+assert not isinstance(gym.make("Outside-v0"), TimeLimit)
+assert isinstance(gym.make("Outside-v1"), TimeLimit)
+assert gym.make("CartPole-v1")._max_episode_steps == 500
+"""
+
+
+def test_the_wrapper_outside_is_the_one_that_counts_steps(tmp_path: Path):
+    (tmp_path / "program.py").write_text(OUTSIDE)
+    exec(compile(OUTSIDE, "program.py", "exec"), {"__name__": "outside"})
+    assert follow(tmp_path / "program.py").errors == ()
+    (tmp_path / "program.py").write_text(
+        OUTSIDE.replace('not isinstance(gym.make("Outside-v0"', 'isinstance(gym.make("Outside-v0"')
+    )
+    assert [e.line for e in follow(tmp_path / "program.py").errors] == [16]

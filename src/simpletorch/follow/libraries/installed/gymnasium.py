@@ -73,6 +73,7 @@ ALIASES["gymnasium.vector.make"] = ALIASES.get("gymnasium.vector.make", "gymnasi
 ALIASES["gym"] = "gymnasium"
 gives("simpletorch_gymnasium.some_bool", "bool")
 gives("simpletorch_gymnasium.some_float", "float")
+gives("simpletorch_gymnasium.some_int", "int")
 gives("simpletorch_gymnasium.some_dict", "dict")
 gives("simpletorch_gymnasium.some_dtype")
 
