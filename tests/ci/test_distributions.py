@@ -131,7 +131,7 @@ def test_an_extra_is_one_of_the_distribution_that_is_installed(installed, named,
 @pytest.fixture
 def no_torch(monkeypatch, tmp_path):
     """The checker in an environment of its own, in a folder where nothing else is."""
-    monkeypatch.setattr("simpletorch.cli._checking.environment.find_spec", lambda name: None)
+    monkeypatch.setattr("simpletorch.cli._checking.environment.torch_available", lambda: False)
     monkeypatch.chdir(tmp_path)
     for variable in ("VIRTUAL_ENV", "MYPYPATH"):
         monkeypatch.delenv(variable, raising=False)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
+from simpletorch._distribution import torch_available
 from simpletorch.cli._config import Config, read
 
 __all__ = ["environment"]
@@ -35,7 +35,7 @@ def environment(config: Config, arguments: Sequence[str]) -> tuple[list[str], st
     if python := _named(config, arguments):
         _show_types(python)
         return [], ""
-    if find_spec("torch") is not None:
+    if torch_available():
         return [], ""
     found = next((python for python in _others() if _has(python, "torch")), None)
     if found is None:

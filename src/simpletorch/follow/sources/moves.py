@@ -8,12 +8,11 @@ never the name itself.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from simpletorch.follow.sources.availability import asks_where, names_that_ask
-from simpletorch.follow.sources.syntax import assigns_to, of_node, parse, walk
+from simpletorch.follow.sources.syntax import assigns_to, of_node, walk
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -41,7 +40,7 @@ class Flags(NamedTuple):
 
 def flags(run: Interpreter) -> Flags:
     """The flags of the file that is followed."""
-    off: frozenset[str] = frozenset().union(*map(_false_names, run.program.trees()))
+    off = _off(run.program.trees())
     return Flags(frozenset(), off) if run.tree is None else _flags(run.tree, off)
 
 
@@ -54,6 +53,10 @@ def _flags(tree: ast.Module, off: frozenset[str]) -> Flags:
                      if isinstance(t, ast.Name | ast.Attribute)}  # fmt: skip
             found = Flags(found.on | names, off)
     return found
+
+
+def _off(trees: Iterable[ast.Module]) -> frozenset[str]:
+    return frozenset().union(*map(_false_names, trees))
 
 
 @of_node
@@ -253,10 +256,8 @@ def is_clear(run: Interpreter) -> bool:
     names = run.program.mentions()
     if not names.used.isdisjoint(_ELSEWHERE) or "device_map" in names.keywords or "_apply" in names.defined:
         return False
-    paths = (Path(m.path) for m in run.program.modules.values() if m.path is not None)
-    trees = [tree for tree in map(parse, paths) if tree is not None]
-    asking = names_that_ask(trees)
-    off: frozenset[str] = frozenset().union(*map(_false_names, trees))
+    trees = [*run.program.trees()]
+    asking, off = names_that_ask(trees), _off(trees)
     return all(_is_clear_tree(tree, asking, off) for tree in trees)
 
 

@@ -7,11 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from simpletorch.follow.libraries import ALIASES, OWN
+from simpletorch.follow.libraries import ALIASES, OWN, native
 
-__all__ = ["stand"]
+if TYPE_CHECKING:
+    from simpletorch.follow.interpreter import Interpreter
+    from simpletorch.follow.values import Value
+
+__all__ = ["anything", "stand"]
 
 _HERE: Final = Path(__file__).parent
 
@@ -23,3 +27,12 @@ def stand(library: str, file: str, names: Mapping[str, str]) -> None:
         real = f"{first.rpartition('.')[0]}.{name}"
         OWN[real] = _HERE / file
         ALIASES.update({place: real for place in (first, *others) if place != real})
+
+
+def anything(name: str, reason: str) -> None:
+    """Register ``anything()`` for a text: unknown; code that may change objects gets them, as ``anything(self)``."""
+
+    @native(name)
+    def _(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+        run.escape(args)
+        return run.unknown(reason)

@@ -9,7 +9,7 @@ import ast
 from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow.libraries import ALIASES, gives, native
-from simpletorch.follow.libraries.installed import stand
+from simpletorch.follow.libraries.installed import anything, stand
 from simpletorch.follow.sources.syntax import of_node
 from simpletorch.follow.values import Value
 
@@ -71,18 +71,12 @@ stand(
 )
 ALIASES["gymnasium.vector.make"] = ALIASES.get("gymnasium.vector.make", "gymnasium.vector.make_of_gym")
 ALIASES["gym"] = "gymnasium"
+anything("simpletorch_gymnasium.anything", "what an environment gives")
 gives("simpletorch_gymnasium.some_bool", "bool")
 gives("simpletorch_gymnasium.some_float", "float")
 gives("simpletorch_gymnasium.some_int", "int")
 gives("simpletorch_gymnasium.some_dict", "dict")
 gives("simpletorch_gymnasium.some_dtype")
-
-
-@native("simpletorch_gymnasium.anything")
-def _anything(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    """Unknown; code that may change objects gets them."""
-    run.escape(args)
-    return run.unknown("what an environment gives")
 
 
 @native("simpletorch_gymnasium.has_api")
