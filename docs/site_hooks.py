@@ -50,6 +50,8 @@ FIRST = {
 """The names that a page of the reference begins with: what people start with."""
 BOOSTS = {"cookbook": 3.0, "guides": 2.0, "tutorial": 2.0, "reference": 1.1, "benchmarks": 0.1}
 """How much a page counts in the search; the others count 1."""
+LISTS = {"documents.md", "cookbook/README.md"}
+"""Pages that only list what has a page: the search leaves them out."""
 _CODE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 OUTSIDE = re.compile(r"\[([^\]\n]+)\]\(((?:\.\./)+(?:(?:src|examples|tests|benchmarks)/[^)\s]*|CHANGELOG\.md))\)")
 
@@ -93,10 +95,11 @@ def on_page_markdown(text: str, page: Any, config: Any, files: Files) -> str:
     if page.file.src_uri == "gallery.md":
         text += "".join(section(path) for path in sorted(GALLERY.glob("[a-z]*.py")))
     folder = page.file.src_uri.rpartition("/")[0]
-    if folder in BOOSTS:
+    if page.file.src_uri in LISTS:
+        page.meta["search"] = {"exclude": True}
+    elif folder in BOOSTS:
         page.meta["search"] = {"boost": BOOSTS[folder]}
     if page.file.src_uri == "cookbook/README.md":
-        page.meta["search"] = {"exclude": True}  # the questions have pages of their own
         text += "".join(questions(COOKBOOK / name) for name in asked(config["nav"]))
     return OUTSIDE.sub(lambda link: f"{link[1]} (`{link[2].lstrip('./')}`)", text)
 
