@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import MISSING, dataclass, fields
-from functools import lru_cache
-from typing import Final
+from dataclasses import MISSING, Field, dataclass, fields
+from functools import cache, lru_cache
+from typing import Any, Final
 
 from simpletorch import dtypes
 from simpletorch.mypy.names import DEVICE_NAMES, DISTRIBUTIONS
@@ -248,18 +248,14 @@ def may_be(got: str, expected: str) -> bool:
 
 
 _LAWS: Final = frozenset(name.rpartition(".")[2] for name in DISTRIBUTIONS)
-_LAYERS: Final = {name.rpartition(".")[2]: rule for name, rule in MODULES.items() if fields(rule)}
+_LAYERS: Final = {name.rpartition(".")[2]: name for name in MODULES}
 _SIZED: Final = frozenset((*TENSOR_NAMES, "Dim", *_EXPRESSIONS))
 # names are looked up: as alternatives in a pattern they would take 30 ms to compile, for each run of mypy
 _HEAD: Final = re.compile(r"\b(?:\w+\.)*(\w+)\[")
 _SIZE: Final = re.compile(r"Literal\[(-?\d+)\]\??")
 _METHOD_VARIABLES: Final = re.compile(r"(?<=\bdef )\[DT(?: = Any)?, Shape(?: = \*tuple\[Any, \.\.\.\])?\] ")
 _CLASS_VARIABLES: Final = re.compile(r"(\w+)\[(\*?\w+(?:, \*?\w+)*|\(\))\]")
-_OWN_VARIABLES: Final = {
-    **{name: ", ".join(f.name for f in fields(rule)) for name, rule in _LAYERS.items()},
-    **dict.fromkeys(("ModuleList", "ModuleDict", "ParameterList", "ParameterDict"), "Item, *Items"),
-}
-"""The variables that the plugin has given to torch's classes, where a message is about a class itself."""
+_CONTAINERS: Final = ("ModuleList", "ModuleDict", "ParameterList", "ParameterDict")
 
 
 def respell(text: str) -> str:
@@ -278,7 +274,7 @@ def respell(text: str) -> str:
         elif name in _SIZED:
             end = _closing(text, end)
             shown = _respell_type(text[head:end])
-        elif name in _LAYERS:
+        elif _sizes_of(name):
             end = _closing(text, end)
             shown = _respell_layer(name, text[head : match.end() - 1], text[match.end() : end - 1])
         elif name in _LAWS:  # a distribution has the dtype and shape of a tensor
@@ -295,8 +291,15 @@ def respell(text: str) -> str:
 
 def _without_own_variables(match: re.Match[str]) -> str:
     name, given = match.groups()
-    is_own = given == "DT, *Shape" or given == _OWN_VARIABLES.get(name)
+    own = "Item, *Items" if name in _CONTAINERS else ", ".join(field.name for field in _sizes_of(name))
+    is_own = given in ("DT, *Shape", own)
     return name if is_own or (name == "Sequential" and given in ("*Layers", "()")) else match[0]
+
+
+@cache
+def _sizes_of(name: str) -> tuple[Field[Any], ...]:
+    """The variables that the plugin has given to a class of layers, whose rule is read when a message names it."""
+    return fields(MODULES[_LAYERS[name]]) if name in _LAYERS else ()
 
 
 _LITERAL: Final = re.compile(r"^Literal\[(.*)\]$")
@@ -333,7 +336,7 @@ def _respell_type(text: str) -> str:
 def _respell_layer(name: str, fullname: str, arguments: str) -> str:
     """``Linear[4, 6, Literal[True], None, None]`` as ``Linear[4, 6]``: without what is unknown or torch's default."""
     shown = [respell(_LITERAL.sub(r"\1", a)).removeprefix("_simpletorch.dtypes.") for a in _split(arguments, ",")]
-    defaults = ["" if f.default is MISSING else repr(f.default) for f in fields(_LAYERS[name])]
+    defaults = ["" if f.default is MISSING else repr(f.default) for f in _sizes_of(name)]
     while shown and len(shown) <= len(defaults) and _says_nothing(shown[-1], defaults[len(shown) - 1]):
         shown.pop()
     if all(a == "Any" for a in shown):
