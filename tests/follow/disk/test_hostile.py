@@ -7,11 +7,12 @@ import os
 import pickle
 import random
 import resource
+import sqlite3
 import sys
 import time
 import wave
 import zipfile
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import numpy as np
@@ -30,6 +31,7 @@ from simpletorch.follow.disk.pickles import pickled, torch_archive
 from simpletorch.follow.disk.reach import Reach
 from simpletorch.follow.disk.safetensors import safetensors
 from simpletorch.follow.disk.sounds import sound
+from simpletorch.follow.disk.sqlite import sqlite
 from simpletorch.follow.disk.tables import csv_table, numbers
 from simpletorch.follow.disk.zips import refuse_large_index
 
@@ -69,6 +71,14 @@ def _matlab(compressed: bool) -> bytes:
     return _written(lambda s: library.savemat(s, held, do_compression=compressed))
 
 
+def _sqlite() -> bytes:
+    with closing(sqlite3.connect(":memory:")) as database:
+        database.execute("create table t (a integer primary key, b real, c text)")
+        database.executemany("insert into t values (?, ?, ?)", [(i, i / 2, "x" * i) for i in range(200)])
+        database.commit()
+        return database.serialize()
+
+
 def _beside(name: str) -> bytes:
     return Path(__file__).with_name(name).read_bytes()
 
@@ -98,6 +108,7 @@ FORMATS = {
     "compressed matlab": (lambda: _matlab(True), matlab),
     "old hdf5": (lambda: _beside("old.h5"), hdf5),
     "new hdf5": (lambda: _beside("new.h5"), hdf5),
+    "sqlite": (_sqlite, sqlite),
     "numbers": (lambda: b"1 2\n3 4\n", lambda f, n: numbers(f.read().decode("latin1"))),
 }
 
@@ -125,6 +136,7 @@ CLAIMS = {
     "old hdf5": (lambda: _beside("old.h5"), hdf5, range(0, 2_000, 8)),
     "new hdf5": (lambda: _beside("new.h5"), hdf5, range(0, 2_000, 8)),
     "matlab": (lambda: _matlab(False), matlab, range(128, 400, 4)),
+    "sqlite": (_sqlite, sqlite, range(16, 4_200, 20)),
 }
 
 

@@ -17,6 +17,7 @@ from simpletorch.follow.disk.pickles import pickled, torch_archive
 from simpletorch.follow.disk.reach import length_of
 from simpletorch.follow.disk.safetensors import safetensors
 from simpletorch.follow.disk.sounds import is_sound, sound
+from simpletorch.follow.disk.sqlite import is_sqlite, sqlite
 from simpletorch.follow.disk.zips import refuse_large_index
 from simpletorch.follow.values import MISSING, Dict, List, Saved, Tensor, Value, is_known
 from simpletorch.rules import TensorType
@@ -194,6 +195,7 @@ _FORMATS: Final[tuple[tuple[Callable[[bytes, str], bool], str, Callable[[IO[byte
     (lambda start, path: start.startswith(b"PK\3\4"), "torch", _torch),
     (lambda start, path: path.endswith(".safetensors"), "safetensors", safetensors),
     (lambda start, path: is_hdf5(start), "hdf5", hdf5),
+    (lambda start, path: is_sqlite(start), "sqlite", sqlite),
     (lambda start, path: is_matlab(start), "matlab", matlab),
     (lambda start, path: is_image(start), IMAGE, lambda file, length: image(file)),
     (lambda start, path: is_sound(start), SOUND, sound),

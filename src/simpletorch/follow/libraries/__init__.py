@@ -169,6 +169,8 @@ _FILES: Final = {
     "huggingface_hub": "installed.transformers",
     "simpletorch_gymnasium": "installed.gymnasium",
     "simpletorch_h5py": "installed.h5py",
+    "simpletorch_sqlite3": "installed.sqlite3",
+    "sqlite3": "installed.sqlite3",
     "simpletorch_installed": "installed.transformers",
     "transformers": "installed.transformers",
     "tyro": "configs.records",

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Final, TypeAlias, TypeGuard
 from simpletorch.follow import files
 from simpletorch.follow.disk import entries
 from simpletorch.follow.disk.described import Table, Unreadable
+from simpletorch.follow.disk.sqlite import FLOATS, INTEGERS, NUMBERS
 from simpletorch.follow.disk.tables import csv_table
 from simpletorch.follow.libraries import Work, attribute, by_name, gives, library_class, model
 from simpletorch.follow.libraries.arrays import NAMES, array, as_array
+from simpletorch.follow.libraries.installed.sqlite3 import query
 from simpletorch.follow.numbers import sizes
 from simpletorch.follow.values import (
     MISSING,
@@ -28,7 +30,7 @@ from simpletorch.follow.values import (
     Value,
     is_int,
 )
-from simpletorch.rules.core.dtype import BOOL, INT64, DType
+from simpletorch.rules.core.dtype import BOOL, FLOAT64, INT64, DType
 from simpletorch.shapes import UNKNOWN, Dim, Shape
 
 if TYPE_CHECKING:
@@ -563,6 +565,23 @@ def _on_disk(run: Interpreter, path: Value, options: dict[str, Value]) -> Table 
     return found
 
 
+@model("pandas.read_sql", "pandas.read_sql_query", "pandas.read_sql_table")
+def _read_sql(run: Interpreter, sql: Value, con: Value, index_col: Value = None, *more: Value, **rest: Value) -> Value:
+    """The result of a query of one table, or a table."""
+    found = None if more or rest.keys() - {"params", "parse_dates"} or index_col is not None else query(run, con, sql)
+    if found is None:
+        return run.unknown("what is read from a database", None, "data")
+    names = tuple(name for name in found.columns if name is not None)
+    dtypes = {_OF_A_KIND.get(kind) for kind in found.kinds}
+    dtype = None if found.rows is None or len(dtypes) > 1 or "parse_dates" in rest else dtypes.pop()
+    rows = UNKNOWN if found.rows is None else found.rows
+    width = len(found.columns)
+    return _made(run, (rows, width), dtype, names if len(names) == width else None)
+
+
+_OF_A_KIND: Final = {INTEGERS: INT64, FLOATS: FLOAT64, NUMBERS: FLOAT64}
+
+
 @model("pandas.get_dummies")
 def _dummies(run: Interpreter, data: Value, *more: Value, **rest: Value) -> Value:
     """A column for each value that occurs."""
@@ -572,7 +591,7 @@ def _dummies(run: Interpreter, data: Value, *more: Value, **rest: Value) -> Valu
 
 gives(
     "pandas.to_datetime pandas.to_numeric pandas.concat pandas.merge pandas.cut pandas.qcut pandas.read_json "
-    "pandas.read_sql pandas.read_pickle pandas.read_hdf pandas.crosstab pandas.factorize pandas.unique",
+    "pandas.read_pickle pandas.read_hdf pandas.crosstab pandas.factorize pandas.unique",
     None,
     "data",
 )

@@ -1,0 +1,81 @@
+"""``sqlite3``: what queries of one table give (`sqlite3.txt`). The database itself runs none of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from simpletorch.follow import files
+from simpletorch.follow.disk.sqlite import FLOATS, INTEGERS, Asked, asked, changes
+from simpletorch.follow.libraries import native
+from simpletorch.follow.libraries.installed import stand
+from simpletorch.follow.values import Dict, Instance, List, Value
+
+if TYPE_CHECKING:
+    from simpletorch.follow.interpreter import Interpreter
+
+__all__ = ["query"]
+
+_MOST_ITEMS: Final = 20_000
+_URL: Final = "sqlite:///"
+
+stand("sqlite3", "sqlite3.txt", {name: f"{name} dbapi2.{name}" for name in ("Connection", "Cursor", "connect")})
+
+
+def query(run: Interpreter, connection: Value, text: Value) -> Asked | None:
+    """What a query gives through a connection, or through the URL of a file; None where that isn't known."""
+    connection, text = run.resolve(connection), run.resolve(text)
+    if isinstance(connection, str) and connection.startswith(_URL):
+        path: Value = connection.removeprefix(_URL)
+    elif isinstance(connection, Instance) and connection.cls.name == "Connection":
+        path = connection.cells.get("database")
+    else:
+        return None
+    found = files.load(run, ("sqlite",), path) if isinstance(text, str) else None
+    return asked(dict(found.cells), text) if isinstance(found, Dict) and isinstance(text, str) else None
+
+
+def _asked(run: Interpreter, path: Value, text: Value) -> Asked | None:
+    text = run.resolve(text)
+    if not isinstance(text, str) or changes(text):
+        files.handed_over(run, (path,))
+        return None
+    found = files.load(run, ("sqlite",), path)
+    return asked(dict(found.cells), text) if isinstance(found, Dict) else None
+
+
+@native("simpletorch_sqlite3.rows")
+def _rows(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """The rows that a statement gives; a connection may make other objects of them."""
+    path, text, row, letters = args
+    found = _asked(run, path, text)
+    if found is None or row is not None or getattr(letters, "name", "") != "str":
+        return run.unknown("what a database gives", None, "data")
+    kinds = {INTEGERS: "int", FLOATS: "float"}
+    each = tuple(run.unknown("what is in a database", kinds.get(kind), "data") for kind in found.kinds)
+    if found.rows is None or found.rows * len(each) > _MOST_ITEMS:
+        return List(None, each)
+    return List((each,) * found.rows)
+
+
+@native("simpletorch_sqlite3.columns")
+def _columns(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """``description``: seven items for each column, of which the first is its name."""
+    found = _asked(run, *args)
+    if found is None:
+        return run.unknown("the columns of a result", None, "data")
+    names = (run.unknown("a column's name", "str", "data") if name is None else name for name in found.columns)
+    return tuple((name, None, None, None, None, None, None) for name in names)
+
+
+@native("simpletorch_sqlite3.has_rows")
+def _has_rows(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """Whether rows are known one by one, and one is left."""
+    found = run.resolve(args[0])
+    return isinstance(found, List) and bool(found.items)
+
+
+@native("simpletorch_sqlite3.written")
+def _written(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """A database may be written to, and isn't known from then on."""
+    files.handed_over(run, args)
+    return run.unknown("what a database gives", None, "data")
