@@ -162,8 +162,10 @@ def test_a_mistake_is_found(folder):
         nn.Linear(3, 1)(x)
     """
     Path("p.py").write_text(dedent(source))
-    (error,) = follow("p.py").errors
+    found = follow("p.py")
+    (error,) = found.errors
     assert "the last dim of input is 2, but the layer takes 3 features" in error.message
+    assert dict(found.data) == {"d.db": "t: 23 rows, 5 columns, empty: 0 rows, 2 columns"}
 
 
 def test_changes_in_a_second_file_are_not_missed(folder):

@@ -109,9 +109,13 @@ def _words(found: Value) -> str:
     if found.kind == SOUND:
         return f"{value[0]} frames of {value[1]} channel{'' if value[1] == 1 else 's'}"
     if isinstance(value, Dict):
-        tensors = [f"{k}: {v.type}" for k, v in value.cells.items() if isinstance(v, Tensor)]
-        more = "" if len(tensors) <= _MOST_NAMED else f" and {len(tensors) - _MOST_NAMED} more"
-        return ", ".join(tensors[:_MOST_NAMED]) + more
+        held = value.cells.items()
+        if found.kind == "sqlite":
+            said = [f"{k}: {rows} rows, {len(columns)} columns" for k, (columns, rows, _) in held]
+        else:
+            said = [f"{k}: {v.type}" for k, v in held if isinstance(v, Tensor)]
+        more = "" if len(said) <= _MOST_NAMED else f" and {len(said) - _MOST_NAMED} more"
+        return ", ".join(said[:_MOST_NAMED]) + more
     return ""
 
 

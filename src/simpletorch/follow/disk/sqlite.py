@@ -47,7 +47,7 @@ _READS: Final = re.compile(r"\s*(?:select|explain|pragma\s+(?:table_x?info|index
 @final
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a query gives: its columns (None for a name that isn't known) with their kinds, and how many rows."""
+    """The result of a query: its columns (None for a name that isn't known), their kinds, and the number of rows."""
 
     columns: tuple[str | None, ...]
     kinds: tuple[str, ...]
@@ -123,7 +123,7 @@ def changes(query: str) -> bool:
 
 
 def asked(tables: Tables, query: str) -> Asked | None:
-    """What a query of one table gives, or the name of a table; None where that isn't known."""
+    """The result of a query of one table, or of a table by its name; None where it isn't known."""
     if query in tables:
         columns, rows, kinds = tables[query]
         return Asked(columns, kinds, rows)

@@ -22,7 +22,7 @@ stand("sqlite3", "sqlite3.txt", {name: f"{name} dbapi2.{name}" for name in ("Con
 
 
 def query(run: Interpreter, connection: Value, text: Value) -> Asked | None:
-    """What a query gives through a connection, or through the URL of a file; None where that isn't known."""
+    """The result of a query through a connection, or the URL of a file; None where it isn't known."""
     connection, text = run.resolve(connection), run.resolve(text)
     if isinstance(connection, str) and connection.startswith(_URL):
         path: Value = connection.removeprefix(_URL)
@@ -59,7 +59,7 @@ def _rows(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
 
 @native("simpletorch_sqlite3.columns")
 def _columns(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    """``description``: seven items for each column, of which the first is its name."""
+    """``description``: seven items for each column; the first is its name."""
     found = _asked(run, *args)
     if found is None:
         return run.unknown("the columns of a result", None, "data")
