@@ -63,6 +63,7 @@ __all__ = [
     "load",
     "loaded",
     "mapped",
+    "members_of",
     "moved",
     "path_of",
     "put_into",
@@ -391,8 +392,13 @@ def text_of(run: Interpreter, source: Value) -> str | None:
 
 
 def table_of(run: Interpreter, source: Value) -> Table | None:
-    """The table of the Parquet file at a path, None if it isn't known."""
+    """The table in a file of Parquet's or Arrow's at a path, None if it isn't known."""
     return disk.table_of(run, _in(run, source))
+
+
+def members_of(run: Interpreter, source: Value) -> list[str] | None:
+    """The names in the archive at a path, None if they aren't known."""
+    return disk.members_of(run, _in(run, source))
 
 
 def folder(run: Interpreter, value: Value) -> str | None:

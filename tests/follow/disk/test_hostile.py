@@ -9,6 +9,7 @@ import random
 import resource
 import sqlite3
 import sys
+import tarfile
 import time
 import wave
 import zipfile
@@ -21,6 +22,7 @@ import torch
 
 from simpletorch.follow import follow
 from simpletorch.follow.disk.arrays import npy, npz
+from simpletorch.follow.disk.arrow import arrow
 from simpletorch.follow.disk.described import Unreadable
 from simpletorch.follow.disk.hdf5 import hdf5
 from simpletorch.follow.disk.hubs import file_of, read_json, tokens, tokens_named, weights_dtype
@@ -33,7 +35,7 @@ from simpletorch.follow.disk.safetensors import safetensors
 from simpletorch.follow.disk.sounds import sound
 from simpletorch.follow.disk.sqlite import sqlite
 from simpletorch.follow.disk.tables import csv_table, numbers
-from simpletorch.follow.disk.zips import refuse_large_index
+from simpletorch.follow.disk.zips import members, refuse_large_index
 
 
 def _written(write) -> bytes:
@@ -69,6 +71,24 @@ def _matlab(compressed: bool) -> bytes:
     library = pytest.importorskip("scipy.io")
     held = {"x": np.zeros((3, 5)), "s": "text"}
     return _written(lambda s: library.savemat(s, held, do_compression=compressed))
+
+
+def _zip(stream) -> None:
+    with zipfile.ZipFile(stream, "w") as out:
+        for n in range(20):
+            out.writestr(f"folder/{n}.txt", "x" * n)
+
+
+def _tar(stream) -> None:
+    with tarfile.open(fileobj=stream, mode="w", format=tarfile.PAX_FORMAT) as out:
+        for name in ("a.txt", "b/ü.txt", "c" * 200):
+            out.addfile(tarfile.TarInfo(name))
+
+
+def _feather() -> bytes:
+    pyarrow = pytest.importorskip("pyarrow")
+    table = pyarrow.table({"a": [1, 2], "b": ["x", "y"], "c": [[1], [2, 3]]})
+    return _written(lambda s: pytest.importorskip("pyarrow.feather").write_feather(table, s))
 
 
 def _sqlite() -> bytes:
@@ -108,7 +128,10 @@ FORMATS = {
     "compressed matlab": (lambda: _matlab(True), matlab),
     "old hdf5": (lambda: _beside("old.h5"), hdf5),
     "new hdf5": (lambda: _beside("new.h5"), hdf5),
+    "zip": (lambda: _written(_zip), members),
+    "tar": (lambda: _written(_tar), members),
     "sqlite": (_sqlite, sqlite),
+    "feather": (_feather, arrow),
     "numbers": (lambda: b"1 2\n3 4\n", lambda f, n: numbers(f.read().decode("latin1"))),
 }
 
@@ -136,6 +159,9 @@ CLAIMS = {
     "old hdf5": (lambda: _beside("old.h5"), hdf5, range(0, 2_000, 8)),
     "new hdf5": (lambda: _beside("new.h5"), hdf5, range(0, 2_000, 8)),
     "matlab": (lambda: _matlab(False), matlab, range(128, 400, 4)),
+    "feather": (_feather, arrow, range(-1_000, 0, 4)),
+    "zip": (lambda: _written(_zip), members, range(-1_400, 0, 8)),
+    "tar": (lambda: _written(_tar), members, range(0, 4_000, 12)),
     "sqlite": (_sqlite, sqlite, range(16, 4_200, 20)),
 }
 

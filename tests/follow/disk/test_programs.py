@@ -8,6 +8,8 @@ import os
 import shutil
 import subprocess
 import sys
+import tarfile
+import zipfile
 from pathlib import Path
 from textwrap import dedent
 
@@ -28,6 +30,13 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "c.json").write_text('{"hidden": 17, "layers": [3, 5]}')
     (tmp_path / "words.txt").write_text("hello world\nfoo\n")
     np.savetxt("m.txt", np.zeros((6, 4)))
+    with zipfile.ZipFile("a.zip", "w") as archive:
+        for name in ("x/0.png", "x/1.png", "x/2.png", "y.txt"):
+            archive.writestr(name, "")
+    for path, mode in (("a.tar", "w"), ("a.tar.gz", "w:gz")):
+        with tarfile.open(path, mode) as archive:
+            for name in ("x", "x/1.png"):
+                archive.addfile(tarfile.TarInfo(name))
     return tmp_path
 
 
@@ -52,6 +61,12 @@ SIZES = {
     "import pandas as pd\nreveal_type(pd.read_csv('t.csv').drop(columns=['y']).values)": "Tensor[23, 2]",
     "import pandas as pd\nreveal_type(len(pd.read_csv('t.csv').columns))": "3",
     "import os\nreveal_type(sorted(f for f in os.listdir('.') if f.endswith('.npy')))": "['x.npy']",
+    "import zipfile\nwith zipfile.ZipFile('a.zip') as z:\n    reveal_type(len(z.namelist()))": "4",
+    "import zipfile\nreveal_type(zipfile.ZipFile('a.zip').infolist()[1].filename)": "'x/1.png'",
+    "import tarfile\nreveal_type(tarfile.open('a.tar').getnames())": "['x', 'x/1.png']",
+    "import tarfile\nwith tarfile.open('a.tar', 'r:') as t:\n    reveal_type([m.name for m in t])": "['x', 'x/1.png']",
+    "import tarfile\nreveal_type(tarfile.open('a.tar.gz').getnames())": "list",
+    "import zipfile\nz = zipfile.ZipFile('a.zip', 'a')\nz.writestr('b', 'c')\nreveal_type(z.namelist())": "list",
     "import glob\nreveal_type(len(glob.glob('*.np[yz]')))": "2",
 }
 
@@ -65,6 +80,7 @@ TABLES = {
     "import pandas as pd\nreveal_type(pd.read_parquet('t.parquet').shape)": "(23, 3)",
     "import pandas as pd\nreveal_type(pd.read_parquet('t.parquet', columns=['a', 'b']).values)": "Float32[23, 2]",
     "import pandas as pd\nreveal_type(pd.read_parquet('t.parquet').drop(columns=['y']).values)": "Tensor[23, 2]",
+    "import pandas as pd\nreveal_type(pd.read_feather('t.feather', columns=['a', 'b']).values)": "Float32[23, 2]",
     "from scipy.io import loadmat\nreveal_type(loadmat('m.mat')['x'])": "Float64[3, 5]",
     "import scipy.io as sio\nreveal_type(sio.loadmat('m')['y'].squeeze())": "Int32[7]",
     "import h5py\nf = h5py.File('old.h5')\nreveal_type(f['x'].shape)": "(3, 5)",
@@ -81,6 +97,7 @@ def test_sizes_of_tables_and_of_science(folder, source, expected):
     pytest.importorskip("pyarrow")
     columns = {name: np.zeros(23, np.float32) for name in "ab"}
     pandas.DataFrame(columns | {"y": np.arange(23)}).to_parquet("t.parquet")
+    pandas.DataFrame(columns | {"y": np.arange(23)}).to_feather("t.feather")
     science.savemat("m.mat", {"x": np.zeros((3, 5)), "y": np.arange(7, dtype=np.int32)})
     for name in ("old.h5", "new.h5"):
         shutil.copy(Path(__file__).with_name(name), name)

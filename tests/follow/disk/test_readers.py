@@ -13,6 +13,7 @@ import pytest
 import torch
 
 from simpletorch.follow.disk.arrays import npy, npz
+from simpletorch.follow.disk.arrow import arrow
 from simpletorch.follow.disk.described import Array, Object, Sound, Table, Tensor, Unreadable
 from simpletorch.follow.disk.hdf5 import hdf5
 from simpletorch.follow.disk.images import image, is_image
@@ -227,6 +228,42 @@ def test_parquet_of_others():
     stream.seek(0)
     there = [str(kind) for kind in pandas.read_parquet(stream).dtypes]
     assert [kind for kind, told in zip(there, dtypes, strict=True) if told] == [told for told in dtypes if told]
+
+
+@pytest.mark.parametrize("rows", [0, 7])
+@pytest.mark.parametrize("compression", ["uncompressed", "lz4"])
+@pytest.mark.parametrize("size", [None, 3])
+def test_feather(rows, compression, size):
+    """Integers with missing values become floats; columns in columns are one."""
+    pa, feather = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.feather")
+    columns = {
+        "whole": pa.array(range(rows), pa.int16()),
+        "struct": pa.array(
+            [{"x": 1, "y": {"z": 2.5}}] * rows, pa.struct({"x": pa.int64(), "y": pa.struct({"z": pa.float64()})})
+        ),
+        "missing": pa.array([None if n == 3 else n for n in range(rows)], pa.int64()),
+        "list": pa.array([[1], [2, 3]] * (rows // 2) + [[]] * (rows % 2), pa.list_(pa.int64())),
+        "unsigned": pa.array(range(rows), pa.uint32()),
+        "coded": pa.array(["a"] * rows).dictionary_encode(),
+        "text": pa.array(["a"] * rows),
+        "date": pa.array(range(rows), pa.timestamp("us")),
+        "float": pa.array([None if n == 2 else n / 2 for n in range(rows)], pa.float32()),
+        "flag": pa.array([True] * rows, pa.bool_()),
+    }
+    stream = saved(lambda s: feather.write_feather(pa.table(columns), s, compression=compression, chunksize=size))
+    missing = "" if rows else "int64"
+    dtypes = ("int16", "", missing, "", "uint32", "", "", "", "float32", "bool")
+    assert arrow(stream, len(stream.getvalue())) == Table(tuple(columns), rows, dtypes)
+    stream.seek(0)
+    there = [str(kind) for kind in feather.read_feather(stream).dtypes]
+    assert [kind for kind, told in zip(there, dtypes, strict=True) if told] == [told for told in dtypes if told]
+
+
+def test_an_index_is_no_column_of_a_feather_file():
+    pandas, feather = pytest.importorskip("pandas"), pytest.importorskip("pyarrow.feather")
+    made = pandas.DataFrame({"a": [1.5, 2.5]}, index=["x", "y"])
+    stream = saved(lambda s: feather.write_feather(made, s))
+    assert arrow(stream, len(stream.getvalue())) == Table(("a",), 2, ("float64",))
 
 
 @pytest.mark.parametrize("compressed", [False, True])

@@ -5,10 +5,11 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Callable
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final, TypeVar
 
 from simpletorch.follow.disk import described
 from simpletorch.follow.disk.arrays import npy, npz
+from simpletorch.follow.disk.arrow import arrow, is_arrow
 from simpletorch.follow.disk.hdf5 import hdf5, is_hdf5
 from simpletorch.follow.disk.images import image, is_image
 from simpletorch.follow.disk.matlab import is_matlab, matlab
@@ -18,7 +19,7 @@ from simpletorch.follow.disk.reach import length_of
 from simpletorch.follow.disk.safetensors import safetensors
 from simpletorch.follow.disk.sounds import is_sound, sound
 from simpletorch.follow.disk.sqlite import is_sqlite, sqlite
-from simpletorch.follow.disk.zips import refuse_large_index
+from simpletorch.follow.disk.zips import members, refuse_large_index
 from simpletorch.follow.values import MISSING, Dict, List, Saved, Tensor, Value, is_known
 from simpletorch.rules import TensorType
 from simpletorch.rules.core.dtype import BY_TORCH_NAME
@@ -27,7 +28,22 @@ from simpletorch.shapes import Shape
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["DISK", "IMAGE", "SOUND", "TEXT", "describe", "entry", "read", "table_of", "text_of", "value", "words_of"]
+__all__ = [
+    "DISK",
+    "IMAGE",
+    "SOUND",
+    "TEXT",
+    "describe",
+    "entry",
+    "members_of",
+    "read",
+    "table_of",
+    "text_of",
+    "value",
+    "words_of",
+]
+
+T = TypeVar("T")
 
 TEXT, IMAGE, SOUND = "text", "image", "sound"
 """Kinds: an image is ``(mode, height, width)``, a sound ``(frames, channels, rate)``."""
@@ -143,20 +159,39 @@ def text_of(run: Interpreter, found: Value) -> str | None:
 
 
 def table_of(run: Interpreter, found: Value) -> described.Table | None:
-    """The table in the entry of a Parquet file; None if it isn't known."""
+    """The table in the entry of a file of Parquet's or Arrow's; None if it isn't known."""
+    table = _read_now(run, found, _table)
+    if table is not None:
+        run.program.described[found.value] = words_of(table)
+    return table
+
+
+def members_of(run: Interpreter, found: Value) -> list[str] | None:
+    """The names in the entry of an archive; None if they aren't known."""
+    names = _read_now(run, found, members)
+    if names is not None:
+        run.program.described[found.value] = f"an archive of {len(names)} members"
+    return names
+
+
+def _read_now(run: Interpreter, found: Value, read: Callable[[IO[bytes], int], T]) -> T | None:
+    """The contents of a file whose entry is only its path; None if they aren't known."""
     if not isinstance(found, Saved) or found.kind != DISK or not isinstance(found.value, str):
         return None
     file = run.program.reach.open(found.value)
     if file is None:
         return None
     with file:
-        length = length_of(file)
         try:
-            table = parquet(file, length)
+            return read(file, length_of(file))
         except described.Unreadable:
             return None
-    run.program.described[found.value] = words_of(table)
-    return table
+
+
+def _table(file: IO[bytes], length: int) -> described.Table:
+    start = file.read(_FIRST)
+    file.seek(0)
+    return (arrow if is_arrow(start) else parquet)(file, length)
 
 
 def words_of(table: described.Table) -> str:

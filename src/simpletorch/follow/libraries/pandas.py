@@ -528,12 +528,18 @@ def _read_parquet(
     return _of_table(run, replace(known, columns=tuple(asked), dtypes=tuple(kinds[name] for name in asked)))
 
 
+@model("pandas.read_feather")
+def _read_feather(run: Interpreter, path: Value, columns: Value = None, *more: Value, **rest: Value) -> Value:
+    rest.pop("use_threads", None)
+    return _read_parquet(run, path, "auto", columns, *more, **rest)
+
+
 @model("pandas.read_table")
 def _read_table(run: Interpreter, filepath_or_buffer: Value, *more: Value, **rest: Value) -> Value:
     return _read_csv(run, filepath_or_buffer, *more, **(rest if "delimiter" in rest else {"sep": "\t", **rest}))
 
 
-@model("pandas.read_excel", "pandas.read_feather", "pandas.read_fwf")
+@model("pandas.read_excel", "pandas.read_fwf")
 def _read(run: Interpreter, path: Value, *more: Value, **rest: Value) -> Value:
     if {"chunksize", "iterator", "squeeze"} & rest.keys() or rest.get("sheet_name", 0) is None:
         return run.unknown("what is read from a file", None, "data")
