@@ -2,9 +2,9 @@
 
     python docs/pictures/recording.py
 
-The commands run in a pseudo-terminal of this machine, ours twice: the second time answers from the cache, so the
-machine's load doesn't show. A command is typed letter by letter. The file is one SVG with CSS alone: it follows the
-light or dark setting, and shows everything at once to people who asked for less motion.
+The commands run in a pseudo-terminal of this machine, as a new user's would: nothing was followed before. So make it on
+a quiet machine. A command is typed letter by letter. The file is one SVG with CSS alone: it follows the light or dark
+setting, and shows everything at once to people who asked for less motion.
 """
 
 from __future__ import annotations
@@ -80,14 +80,14 @@ class Line(NamedTuple):
 def main() -> int:
     """Run the commands and write the picture."""
     lines, now = list[Line](), 0.5
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as cache, tempfile.TemporaryDirectory() as folder:
+        os.environ["XDG_CACHE_HOME"] = cache
         for name, text in FILES.items():
             Path(folder, name).write_text(text)
         for command in COMMANDS:
             end = now + TYPED * len(command)
             lines.append(Line(f'<tspan class="d">$ </tspan>{html.escape(command)}', now, end, len(command)))
-            for _ in range(2 if command.startswith("simpletorch") else 1):
-                shown = output(command, folder)
+            shown = output(command, folder)
             now = end + THINKING
             lines += [Line(markup, now, now) for markup in shown]
             now += READING if shown else THINKING
