@@ -21,6 +21,7 @@ MADE = [f"/docs/reference/{module}.md" for module in site_hooks().MODULES]  # by
 NAMES = [*(f"/{path.relative_to(ROOT).as_posix()}" for path in PATHS), *MADE]
 FILE = re.compile(r"(?<![\w./…-])[\w./-]*\w\.(?:pyi?|md)\b(?!\.)")
 FOLDER = re.compile(r"`((?:src|tests|benchmarks|corpora|examples|docs|stubs)/[\w./-]*)`")
+ABOVE = re.compile(r"^(?:\.\./)+")
 PICTURE = re.compile(r"pictures/([\w-]+\.png)")
 NAME = re.compile(r"(?<!/)\bsimpletorch(?:\.\w+)+\b(?!/)")
 
@@ -38,7 +39,7 @@ def prose(page: Path) -> str:
 
 def is_path(written: str) -> bool:
     """Whether it is a path in the repository, or the end of one."""
-    return any(name.endswith(f"/{written.removeprefix('../').rstrip('/')}") for name in NAMES)
+    return any(name.endswith(f"/{ABOVE.sub('', written).rstrip('/')}") for name in NAMES)
 
 
 def is_name(written: str) -> bool:
