@@ -12,8 +12,8 @@ from simpletorch.follow.heap import Cells
 from simpletorch.follow.libraries import CLASSES, METHODS, Model
 from simpletorch.follow.marks import gradients
 from simpletorch.follow.memory import closures, recursion, remembered
-from simpletorch.follow.mistakes import arguments, modules, purity
-from simpletorch.follow.model import iterators, kinds, names, unmodelled
+from simpletorch.follow.mistakes import arguments, purity
+from simpletorch.follow.model import iterators, kinds, members, names, unmodelled
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.scopes import Scope
 from simpletorch.follow.values import (
@@ -100,8 +100,8 @@ def _native(
     """What the follower computes itself. A call that its model doesn't foresee gives what isn't known."""
     if run.promises:
         purity.draws(run, name, args, kwargs)
-    if args and type(args[0]) is Instance and modules.is_bare(args[0]) and name.endswith(".__init__"):
-        modules.begun(run, args[0])
+    if args and type(args[0]) is Instance and members.is_bare(args[0]) and name.endswith(".__init__"):
+        members.begun(run, args[0])
     try:
         return work(run, args, kwargs) if not run.takers else unmodelled.watched(run, name, work, args, kwargs)
     except (IndexError, KeyError, TypeError, AttributeError, ValueError, AssertionError) as error:
@@ -133,7 +133,7 @@ def _misfit(run: Interpreter, model: Model, args: tuple[Value, ...], kwargs: dic
     wrong = arguments.of_model(run, model, args, kwargs)
     if wrong is None:
         raise Raised("TypeError", None, _TYPE_ERROR)
-    return modules.refuse(run, *wrong)
+    return guards.refuse(run, *wrong)
 
 
 def _instance(run: Interpreter, function: Instance, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
@@ -195,11 +195,11 @@ def _function(run: Interpreter, function: Function, args: tuple[Value, ...], kwa
         if wrong is None:
             raise
         if function.name == "__init__" and args and isinstance(args[0], Instance):
-            modules.begun(run, args[0])
+            members.begun(run, args[0])
             run.heap.write(args[0].state, "open", True)  # the object was never built
         if function.node in run.replaceable and not arguments.is_named(run.node, function):
             return run.unknown(f"what a caller gives for {function.name}, which doesn't fit here")
-        return modules.refuse(run, *wrong)
+        return guards.refuse(run, *wrong)
     is_held = bool(run.places and stated_devices(function.node)) and hold_arguments(run, function, scope.cells)
     if function.answers is not None:
         found = _cached(run, function, function.answers, scope, args, kwargs)

@@ -10,7 +10,7 @@ from simpletorch.follow import branches, guards, texts
 from simpletorch.follow.guards import Guard
 from simpletorch.follow.memory import remembered
 from simpletorch.follow.mistakes import modules
-from simpletorch.follow.model import generators, iterators, kinds, metaclasses, names, unmodelled
+from simpletorch.follow.model import generators, iterators, kinds, members, metaclasses, names, unmodelled
 from simpletorch.follow.numbers import between, offsets
 from simpletorch.follow.outcomes import Done, Outcome, Passing, Raise, Raised
 from simpletorch.follow.scopes import Scope
@@ -349,12 +349,12 @@ def _initialise(
     kwargs: dict[str, Value],
 ) -> None:
     """``made.__init__(*args, **kwargs)``."""
-    if cls.is_a(modules.MODULE):
+    if cls.is_a(members.MODULE):
         if isinstance(init[0], Function):
-            modules.start(made)
+            members.start(made)
             refused = modules.check_call_of_class(run, cls, init[0], args)
         else:
-            refused = init[1].qualified == modules.MODULE and modules.check_options(run, cls, args, kwargs)
+            refused = init[1].qualified == members.MODULE and modules.check_options(run, cls, args, kwargs)
         if refused:
             run.heap.write(made.state, "open", True)
             return

@@ -15,6 +15,7 @@ from simpletorch.follow.marks.mark import LayerCall
 from simpletorch.follow.memory import answers, remembered
 from simpletorch.follow.memory.answers import Answer, answer
 from simpletorch.follow.mistakes import modes, modules, no_tensors, purity
+from simpletorch.follow.model import members
 from simpletorch.follow.numbers import indexes
 from simpletorch.follow.values import (
     MISSING,
@@ -69,7 +70,7 @@ __all__ = [
     "own_tensors",
 ]
 
-MODULE: Final = modules.MODULE
+MODULE: Final = members.MODULE
 _NO_TENSORS: Final = (Class, Instance)
 _OPEN: Final = (Unknown, Choice, Instance)
 
@@ -82,7 +83,7 @@ def is_module(value: Value) -> bool:
 def call(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     """``module(*args, **kwargs)``: hooks aren't known, so a module with some gives what isn't known."""
     run.training.called[id(module.cells)] = module
-    if modules.is_bare(module) and (refused := modules.misfit(run, module)) is not None:
+    if members.is_bare(module) and (refused := modules.misfit(run, module)) is not None:
         return refused
     modes.called(run, module)
     if module.state and (found := _with_hooks(run, module, args, kwargs)) is not MISSING:
@@ -508,7 +509,7 @@ def lists_own(run: Interpreter, module: Instance) -> bool:
 
 def holds_known(run: Interpreter, module: Instance) -> bool:
     """Whether it is known what is directly inside."""
-    unknown = any(modules.may_be_module(run.resolve(v)) for v in module.cells.values() if type(v) in _OPEN)
+    unknown = any(members.may_be_module(run.resolve(v)) for v in module.cells.values() if type(v) in _OPEN)
     unfinished = module.cls.native is not None and module.native is None
     return not (module.state.get("open") or module.cls.unknown_base is not None or unknown or unfinished)
 

@@ -163,7 +163,7 @@ def _assert(run: Interpreter, node: ast.Assert, scope: Scope) -> Done:
         return None
     if test is False and (_is_about_shapes(node.test) or _is_about_known_values(run, node.test, scope)):
         run.node = node
-        said = modules.refuse(run, _failed(run, node.test, scope), None, "AssertionError", "tensor-shape")
+        said = guards.refuse(run, _failed(run, node.test, scope), None, "AssertionError", "tensor-shape")
         ends = scope.function not in ("", "__init__")  # an object that is half made would lack attributes
         return Return(said) if ends else None  # behind it nothing is judged
     error = Raise(Raised("AssertionError", None, ("Exception", "BaseException")))

@@ -12,6 +12,7 @@ from simpletorch.follow.marks.mark import Call
 from simpletorch.follow.memory import answers
 from simpletorch.follow.memory.answers import Answer
 from simpletorch.follow.mistakes import mixed, modes, modules, no_tensors, purity
+from simpletorch.follow.model import members
 from simpletorch.follow.numbers import between, indexes, offsets, sizes
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
@@ -124,7 +125,7 @@ def to_rule(value: Value) -> Any:
 def _is_layer(value: Instance) -> bool:
     """Whether an object is one of torch's layers as it was made."""
     is_as_made = not value.state.get("changed") and not value.state.get("open")
-    return is_as_made and modules.is_layer_of_torchs(value)
+    return is_as_made and members.is_layer_of_torchs(value)
 
 
 def autocast(run: Interpreter) -> Autocast | None:

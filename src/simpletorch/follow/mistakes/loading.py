@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeGuard, final
 
+from simpletorch.follow import guards
 from simpletorch.follow.findings import Finding
-from simpletorch.follow.mistakes.modules import refuse
 from simpletorch.follow.sources.syntax import parse, walk
 from simpletorch.follow.values import Instance, Value
 
@@ -60,11 +60,11 @@ def check(run: Interpreter, dataset: Value, given: Mapping[str, Value]) -> None:
     if _lacks_length(run, dataset) and not {"sampler", "batch_sampler"} & known.keys():
         message = f"DataLoader: {dataset.cls.name} has no __len__, so nobody knows its indices"
         hint = "def __len__(self), or an IterableDataset, which has __iter__ instead of __getitem__"
-        refuse(run, message, hint)
+        guards.refuse(run, message, hint)
         return
     wrong = _wrong(known, isinstance(dataset, Instance) and dataset.cls.is_a("torch.utils.data.IterableDataset"))
     if wrong is not None:
-        refuse(run, f"DataLoader: {wrong[0]}", wrong[1], "ValueError", _OPTION)
+        guards.refuse(run, f"DataLoader: {wrong[0]}", wrong[1], "ValueError", _OPTION)
         return
     if run.entry or run.hypothetical:
         return

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow.mistakes import arguments, modules
-from simpletorch.follow.model import kinds
+from simpletorch.follow import guards
+from simpletorch.follow.mistakes import arguments
+from simpletorch.follow.model import kinds, members
 from simpletorch.follow.values import (
     Class,
     Dict,
@@ -133,14 +134,14 @@ def _is_no_tensor(value: Instance, name: str) -> bool:
     if isinstance(value.native, Packed):
         return True
     cls = value.cls
-    if cls.unknown_base is not None or any("metaclass" in c.metadata for c in cls.mro) or modules.is_of_mistake(value):
+    if cls.unknown_base is not None or any("metaclass" in c.metadata for c in cls.mro) or members.is_of_mistake(value):
         return False
     return all(map(_is_known, cls.mro)) and not any(cls.find(n) for n in (*_WITHOUT, name)) and name not in value.cells
 
 
 def _is_known(cls: Class) -> bool:
     of_program = "parameters" in cls.metadata or "tuple" in cls.metadata
-    return of_program or cls.qualified.startswith(_OF_PYTHON) or cls.is_a(modules.MODULE)
+    return of_program or cls.qualified.startswith(_OF_PYTHON) or cls.is_a(members.MODULE)
 
 
 def check(run: Interpreter, name: str, places: Places, args: tuple[Value, ...]) -> Unknown | None:
@@ -180,7 +181,7 @@ def check_many(run: Interpreter, name: str, many: Value) -> Unknown | None:
     if type(many) in _NO_LISTS or type(many) in _NUMBERS or isinstance(many, View) or _is_no_list(many, spoken):
         holds = isinstance(many, View | Iterator) or (isinstance(many, Instance) and many.cls.qualified in _LISTS)
         hint = "list(...) makes one of it" if holds else None
-        return modules.refuse(run, f"{spoken} takes a list of tensors, but it is given {_described(many)}", hint)
+        return guards.refuse(run, f"{spoken} takes a list of tensors, but it is given {_described(many)}", hint)
     if type(many) is List:
         items = (many.item,) if many.items is None else many.items
     elif type(many) is tuple or type(many) is Fields:
@@ -192,7 +193,7 @@ def check_many(run: Interpreter, name: str, many: Value) -> Unknown | None:
         if is_none(one) and is_meant(run, one):
             which = "an item" if type(many) is List and many.items is None else f"[{i}]"
             message = f"{spoken} takes a list of tensors, but {which} of it is {_described(one)}"
-            return modules.refuse(run, message, _hint(one, lambda one: None))
+            return guards.refuse(run, message, _hint(one, lambda one: None))
     return None
 
 
@@ -210,12 +211,12 @@ def _is_no_list(value: Value, name: str) -> bool:
 def check_array(run: Interpreter, value: Value) -> Unknown | None:
     """``torch.from_numpy`` takes an array alone."""
     value = run.resolve(value)
-    if type(value) is Tensor and (value.array or not modules.is_of_torchs_own(value)):
+    if type(value) is Tensor and (value.array or not members.is_of_torchs_own(value)):
         return None
     if type(value) not in _NO_ARRAYS:
         return None
     hint = "it is one already" if type(value) is Tensor else "torch.tensor(...) makes a tensor of it"
-    return modules.refuse(run, f"from_numpy takes an array, but it is given {_described(value)}", hint)
+    return guards.refuse(run, f"from_numpy takes an array, but it is given {_described(value)}", hint)
 
 
 _NO_ARRAYS: Final = (Tensor, List, tuple, int, float, type(None))
@@ -238,7 +239,7 @@ def check_call(run: Interpreter, rule: ModuleRule, args: tuple[Value, ...], kwar
     if binder.misfit(len(args) + 1, kwargs, 1) is None:
         return None
     wrong = arguments.of_layer(run, binder, args, kwargs)
-    return None if wrong is None else modules.refuse(run, f"{rule} {wrong}", None)
+    return None if wrong is None else guards.refuse(run, f"{rule} {wrong}", None)
 
 
 def check_operator(run: Interpreter, name: str, tensor: Tensor, other: Value) -> Unknown | None:
@@ -292,7 +293,7 @@ def lacks_attribute(run: Interpreter, value: Value, name: str) -> Unknown:
         Raised: somebody may catch it.
     """
     message = f"{_described(value)} has no attribute {name!r}, which a tensor has"
-    return modules.refuse(run, message, _hint(value, lambda one: None), "AttributeError")
+    return guards.refuse(run, message, _hint(value, lambda one: None), "AttributeError")
 
 
 _OF_TENSORS: Final = ("shape", "dtype", "device", "ndim", "grad", "data", "requires_grad")
@@ -300,7 +301,7 @@ _COLLECTIONS: Final = frozenset({tuple, Fields, List, View, Dict})
 
 
 def _refuse(run: Interpreter, name: str, value: Value, ask: Callable[[TensorType], Any]) -> Unknown:
-    return modules.refuse(run, f"{name} takes a tensor, but it is given {_described(value)}", _hint(value, ask))
+    return guards.refuse(run, f"{name} takes a tensor, but it is given {_described(value)}", _hint(value, ask))
 
 
 def _described(value: Value) -> str:
@@ -331,7 +332,7 @@ def _described(value: Value) -> str:
 
 
 def _object(value: Instance) -> str:
-    if value.cls.is_a(modules.MODULE):
+    if value.cls.is_a(members.MODULE):
         return f"the module {value.cls.name}"
     name = value.cls.name
     return f"a named tuple, {name}" if value.cls.metadata.get("tuple") else f"an object of the class {name}"
@@ -344,7 +345,7 @@ def _hint(value: Value, ask: Callable[[TensorType], Any]) -> str | None:
             return f"take {shown} of it, {one.type}"
     if isinstance(value, Tensor):
         return "torch.from_numpy(...) makes a tensor of it" if value.array else None
-    if isinstance(value, Instance) and value.cls.is_a(modules.MODULE):
+    if isinstance(value, Instance) and value.cls.is_a(members.MODULE):
         return f"call it: {value.cls.name}(...)(x)"
     if isinstance(value, _NUMBERS):
         return "torch.tensor(...) makes one of a number"

@@ -13,8 +13,8 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, final
 
+from simpletorch.follow import guards
 from simpletorch.follow.findings import Finding
-from simpletorch.follow.mistakes.modules import refuse
 from simpletorch.follow.sources.syntax import parse, walk
 from simpletorch.follow.values import GOES_ROUND, Instance, Value
 from simpletorch.follow.values import Iterator as Items
@@ -78,7 +78,7 @@ def made(run: Interpreter, scheduler: Instance, given: dict[str, Value]) -> None
         whole = parts[0] if parts[0] is not None else _times(*parts[1:])
         if parts[0] is None and None in parts[1:]:
             message = "OneCycleLR needs total_steps, or epochs and steps_per_epoch"
-            refuse(run, message, "OneCycleLR(..., total_steps=epochs * len(loader))", "ValueError", _REFUSED)
+            guards.refuse(run, message, "OneCycleLR(..., total_steps=epochs * len(loader))", "ValueError", _REFUSED)
     else:
         whole = known.get(_MADE_FOR.get(name, ""))
         if name == "LinearLR" and "total_iters" not in known:

@@ -10,13 +10,13 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import branches, iteration, tensors
+from simpletorch.follow import branches, guards, iteration, tensors
 from simpletorch.follow.heap import now
 from simpletorch.follow.iteration import another
 from simpletorch.follow.libraries import ALIASES, library_class, model, signed
 from simpletorch.follow.libraries.python.builtins import length
 from simpletorch.follow.marks import carried, gradients, sequences
-from simpletorch.follow.mistakes import loading, modules
+from simpletorch.follow.mistakes import loading
 from simpletorch.follow.numbers import indexes, offsets, sizes
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
@@ -213,7 +213,7 @@ def _init_tensors(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, V
     if kwargs:
         names = ", ".join(f"{name}=" for name in kwargs)
         message = f"TensorDataset takes tensors by position only, but it is given {names}"
-        return modules.refuse(run, message, "TensorDataset(x, y)")
+        return guards.refuse(run, message, "TensorDataset(x, y)")
     run.heap.write(me.cells, "tensors", tuple(given))
     sizes = [
         (t, t.type.shape.dim(0)) for t in map(run.resolve, given) if isinstance(t, Tensor) and t.type.shape.min_rank

@@ -12,6 +12,7 @@ from simpletorch.follow.libraries.pytorch.signatures import PARAMETERS
 from simpletorch.follow.libraries.pytorch.state_dicts import OWN_WAY, load_state_dict, state_dict
 from simpletorch.follow.marks import devices, gradients, layout
 from simpletorch.follow.mistakes import modes, modules, updates
+from simpletorch.follow.model import members
 from simpletorch.follow.values import (
     MISSING,
     REPEATED,
@@ -191,7 +192,7 @@ def _parameters(run: Interpreter, self: Value, recurse: Value = True) -> Value:
     if (
         not rows
         and recurse is True
-        and modules.holds_nothing_else(run, [m for _, m in layers.named_modules(run, self)])
+        and members.holds_nothing_else(run, [m for _, m in layers.named_modules(run, self)])
     ):
         return Iterator(())
     return _some(run, self, rows, "parameter") if rows else Iterator(None, Tensor(TensorType(is_parameter=True)))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from simpletorch.follow import iteration, layers
+from simpletorch.follow import guards, iteration, layers
 from simpletorch.follow.libraries import ALIASES, NATIVES, by_name, library_class
 from simpletorch.follow.marks import gradients
 from simpletorch.follow.mistakes import modules, schedules, training, updates
@@ -105,14 +105,14 @@ def _check_options(run: Interpreter, me: Instance, rest: tuple[Value, ...], kwar
     if other is not None:
         others = [n for n, taken in _OPTIONS.items() if other in taken.split()]
         hint = f"{' and '.join(others[-2:])} have it" if len(others) > 1 else f"{others[0]} has it" if others else None
-        modules.refuse(run, f"{name} has no option {other}", hint, code=_OPTION)
+        guards.refuse(run, f"{name} has no option {other}", hint, code=_OPTION)
         return
     rate = run.resolve(rest[0] if rest else kwargs.get("lr", 0.0))
     if isinstance(rate, str):
         message = f"{name}: lr is the text {rate!r}, but it must be a number"
-        modules.refuse(run, message, "float(...) makes a number of a text", code=_OPTION)
+        guards.refuse(run, message, "float(...) makes a number of a text", code=_OPTION)
     elif isinstance(rate, int | float) and rate < 0:
-        modules.refuse(run, f"{name}: lr is {rate}, but it can't be negative", None, "ValueError", _OPTION)
+        guards.refuse(run, f"{name}: lr is {rate}, but it can't be negative", None, "ValueError", _OPTION)
 
 
 def _init_base(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
@@ -208,7 +208,7 @@ def _step_scheduler(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str,
 def _step_plateau(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     if len(args) == 1 and not kwargs:
         message = "ReduceLROnPlateau.step is called without the measure that it watches"
-        modules.refuse(run, message, "step(validation_loss), once an epoch")
+        guards.refuse(run, message, "step(validation_loss), once an epoch")
         return None
     return _step_scheduler(run, args, kwargs)
 
@@ -219,7 +219,7 @@ def _init_scheduler(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str,
     optimizer = run.resolve(given.get("optimizer"))
     if isinstance(optimizer, Instance) and optimizer.cls.is_a(layers.MODULE):
         message = f"{me.cls.name} takes an optimizer, but it is given the module {optimizer.cls.name}"
-        modules.refuse(run, message, "the optimizer of its parameters")
+        guards.refuse(run, message, "the optimizer of its parameters")
         given["optimizer"] = run.unknown("an optimizer")
     schedules.made(run, me, given)
     run.heap.write(me.cells, "optimizer", given.get("optimizer"))
