@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from simpletorch.follow import attributes, branches, guards, items, iteration, operators
 from simpletorch.follow.annotations import hold_attribute
 from simpletorch.follow.marks import carried
-from simpletorch.follow.mistakes import purity, training
+from simpletorch.follow.mistakes import events
 from simpletorch.follow.model import iterators, kinds, members
 from simpletorch.follow.outcomes import Done, Raised
 from simpletorch.follow.sources.syntax import of_node, unparsed
@@ -45,7 +45,7 @@ def assign(run: Interpreter, target: ast.expr, value: Value, scope: Scope) -> No
     if type(target) is ast.Name:  # nearly all: patterns ask one after the other
         name = target.id
         if run.promises and name in scope.outside:
-            purity.declares(run, name, scope.holder(name))
+            events.DECLARED(run, name, scope.holder(name))
         cells = scope.holder(name) if scope.outside else scope.cells
         before = cells.get(name, MISSING) if run.waiting else MISSING
         run.heap.write(cells, name, value)
@@ -196,9 +196,9 @@ def augment(run: Interpreter, node: ast.AugAssign, scope: Scope) -> None:
         old = run.evaluate(_read(target), scope)
         value = run.evaluate(node.value, scope)
         if name == "__add__":
-            training.check_sum(run, target, value)
+            events.SUM(run, target, value)
         if run.promises and target.id in scope.outside:
-            purity.declares(run, target.id, scope.holder(target.id))
+            events.DECLARED(run, target.id, scope.holder(target.id))
         new = operators.in_place(run, name, old, value)
         run.heap.write(scope.holder(target.id), target.id, new)
         run.claim(target.id, new)

@@ -13,8 +13,7 @@ from simpletorch.follow.marks import devices, gradients, sparsity
 from simpletorch.follow.marks.layout import LAYOUT
 from simpletorch.follow.memory import stand_ins
 from simpletorch.follow.memory.remembered import note, note_name
-from simpletorch.follow.mistakes import attributes as attribute_mistakes
-from simpletorch.follow.mistakes import modules, purity, updates
+from simpletorch.follow.mistakes import events
 from simpletorch.follow.model import abstract, descriptors, kinds, members, metaclasses
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
@@ -113,10 +112,9 @@ def find(run: Interpreter, value: Value, name: str) -> Value:
     if isinstance(value, Unknown):
         if name == "requires_grad_":
             gradients.freeze(run, value, None)
-        if name == "backward":
-            updates.computed_in_the_dark(run)
-            if value.type in ("int", "float"):
-                return BoundNative(name, value)
+        events.ATTRIBUTE(run, value, name)
+        if name == "backward" and value.type in ("int", "float"):
+            return BoundNative(name, value)
         if value.matrix is not None:
             found = sparsity.ATTRIBUTES[value.matrix.kind](run, value, name)
             if found is not None:
@@ -321,7 +319,7 @@ def _plainly(run: Interpreter, value: Instance, name: str) -> Value:
     ):
         return MISSING
     if value.cls.unknown_base is not None or value.state.get("open") or value.cls.native is not None:
-        attribute_mistakes.check_method(run, value, name)
+        events.ATTRIBUTE(run, value, name)
         return run.derived(f".{name}", value, None, type=None)
     is_module = value.cls.is_a(members.MODULE)
     if name in _OF_OBJECTS or (name in _BY_NAME and (is_module or name != "__getattr__")):
@@ -420,7 +418,8 @@ def _of_class(run: Interpreter, value: Class, name: str) -> Value:
         if isinstance(inner, StaticMethod):
             return Method(inner.function, value) if inner.of_class else inner.function
         if type(inner) is Native and inner.name.startswith(f"{members.MODULE}."):
-            return modules.of_class(run, value, inner)
+            found = events.CLASS_METHOD(run, value, inner)
+            return inner if found is None else found
         return inner
     if name in ("__name__", "__qualname__"):
         return value.name
@@ -722,7 +721,7 @@ def put(run: Interpreter, value: Value, name: str, new: Value) -> None:
     """``value.name = new``."""
     value = run.resolve(value)
     if run.promises:
-        purity.changes(run, value)
+        events.CHANGE(run, value)
     if isinstance(value, Choice):
         branches.distribute(run, value, lambda v: put(run, v, name, new))
     elif isinstance(value, Tensor):
@@ -744,8 +743,7 @@ def put(run: Interpreter, value: Value, name: str, new: Value) -> None:
         if name == "__class__":
             _put_class(run, value, run.resolve(new))
             return
-        if members.is_bare(value):
-            modules.starts_late(run, value, name, run.resolve(new))
+        events.ASSIGN(run, value, name, new)
         layers.note_change(run, value, name, new)
         run.heap.write(value.cells, name, new)
     elif isinstance(value, Class | Namespace):
@@ -794,7 +792,7 @@ def delete(run: Interpreter, value: Value, name: str) -> None:
     """
     value = run.resolve(value)
     if run.promises:
-        purity.changes(run, value)
+        events.CHANGE(run, value)
     if isinstance(value, Choice):
         branches.distribute(run, value, lambda v: delete(run, v, name))
     elif isinstance(value, Instance):

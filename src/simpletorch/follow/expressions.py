@@ -24,8 +24,7 @@ from simpletorch.follow.budget import LARGEST, formats_too_much, weight
 from simpletorch.follow.libraries.python.evaluation import evaluate
 from simpletorch.follow.marks import devices, gradients
 from simpletorch.follow.memory import elements, remembered
-from simpletorch.follow.mistakes import attributes as attribute_mistakes
-from simpletorch.follow.mistakes import loading, no_tensors
+from simpletorch.follow.mistakes import events
 from simpletorch.follow.model import iterators, kinds, members, unmodelled
 from simpletorch.follow.numbers import between, offsets
 from simpletorch.follow.outcomes import Raise, Raised, Return
@@ -106,14 +105,14 @@ def _perhaps(run: Interpreter, found: Choice, error: Raised) -> Value:
 def _attribute(run: Interpreter, node: ast.Attribute, scope: Scope) -> Value:
     owner = run.evaluate(node.value, scope)
     run.node = node
-    if owner is None and (gradients.lacks(run, node) or attribute_mistakes.none_lacks(run, node.attr)):
+    if owner is None and gradients.lacks(run, node):
         return run.unknown("an error was found here")
     found = attributes.read(run, owner, node.attr)
     if found is MISSING:
-        one = run.resolve(owner)
-        if no_tensors.lacks(one, node.attr):
-            return no_tensors.lacks_attribute(run, one, node.attr)
-        return attribute_mistakes.lacks(run, one, node.attr)
+        refused = events.LACKS(run, run.resolve(owner), node.attr)
+        if refused is None:
+            raise Raised("AttributeError", None, ("Exception", "BaseException"))
+        return refused
     return found
 
 
@@ -123,10 +122,8 @@ def _subscript(run: Interpreter, node: ast.Subscript, scope: Scope) -> Value:
     run.node = node
     if run.takers and not isinstance(run.resolve(owner), Tensor) and not guards.is_sure((owner, index)):
         guards.may_raise(run, guards.LOOKUP)
-    if type(owner) is Instance and loading.has_no_items(owner):
-        return guards.refuse(
-            run, "a DataLoader has no items: one goes over it", "next(iter(loader)) is the first batch"
-        )
+    if type(owner) is Instance and (refused := events.ITEM(run, owner)) is not None:
+        return refused
     return items.get(run, owner, index)
 
 

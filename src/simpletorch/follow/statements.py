@@ -11,7 +11,7 @@ from simpletorch.follow import assignment, branches, calls, classes, guards, loo
 from simpletorch.follow.annotations import hold_variable
 from simpletorch.follow.guards import Guard
 from simpletorch.follow.marks import devices
-from simpletorch.follow.mistakes import modules
+from simpletorch.follow.mistakes import events
 from simpletorch.follow.model import handlers, kinds, unmodelled
 from simpletorch.follow.outcomes import BREAK, CONTINUE, Done, Ending, Outcome, Passing, Raise, Raised, Return, Split
 from simpletorch.follow.sources import imports, machines, moves, refusals
@@ -96,7 +96,7 @@ def _unmodelled(run: Interpreter, node: ast.stmt, scope: Scope) -> Done:
 def _expression(run: Interpreter, node: ast.Expr, scope: Scope) -> Done:
     value = run.evaluate(node.value, scope)
     if type(node.value) is ast.Attribute:
-        modules.check_statement(run, value, node.value)
+        events.STATEMENT(run, node.value, value)
     return None
 
 

@@ -49,7 +49,7 @@ from simpletorch.follow.libraries.arrays import (
     write_into,
 )
 from simpletorch.follow.marks import gradients, sparsity
-from simpletorch.follow.mistakes import mixed
+from simpletorch.follow.mistakes import events
 from simpletorch.follow.model import members
 from simpletorch.follow.numbers import indexes, sizes
 from simpletorch.follow.values import (
@@ -1170,7 +1170,7 @@ def _reshaped(run: Interpreter, source: Value, *shape: Value) -> Value:
         return run.unknown("an array of a shape that isn't known")
     given = as_array(run, source)
     made = by_rule(run, "Tensor.reshape", (given, *shape), {}, given.type.dtype)
-    mixed.check(run, "Tensor.reshape", given, made)
+    events.RESHAPE(run, given, made)
     return made
 
 

@@ -10,8 +10,8 @@ import ast
 from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow import guards
+from simpletorch.follow.mistakes import events
 from simpletorch.follow.model import members, spelling
-from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.sources.syntax import walk
 from simpletorch.follow.values import MISSING, Function, Instance, Tensor, Unknown, Value
 from simpletorch.rules import ModuleRule
@@ -19,24 +19,16 @@ from simpletorch.rules import ModuleRule
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = [
-    "check_method",
-    "lacks",
-    "none_lacks",
-]
+__all__ = ["LISTENS"]
 
-_BASES: Final = ("Exception", "BaseException")
 _OF_DATASETS: Final = frozenset({"cache", "filter", "map", "zip"})
 """What simpletorch's ``Dataset`` has and torch's hasn't."""
 
 
-def lacks(run: Interpreter, value: Value, name: str) -> Unknown:
-    """An object has no attribute of this name: told where it is sure, and where it shows what was meant.
-
-    Raises:
-        Raised: nothing is told.
-    """
-    value = run.resolve(value)
+def _lacks(run: Interpreter, value: Value, name: str) -> Unknown | None:
+    """An object has no attribute of this name: told where it is sure, and where it shows what was meant."""
+    if value is None:
+        return _none_lacks(run, name)
     if isinstance(value, Tensor) and value.array and (meant := members.meant_of_arrays(name)) is not None:
         return guards.refuse(run, f"an array has no attribute {name!r}", f"did you mean {meant!r}?", "AttributeError")
     if isinstance(value, Tensor) and value.array:
@@ -57,7 +49,7 @@ def lacks(run: Interpreter, value: Value, name: str) -> Unknown:
         if hint is not None or (name[0] != "_" and not of_torch and _surely_lacks(run, value)):
             hint = hint or _inside(run, value, name) or _of_layer(run, value, name)
             return guards.refuse(run, f"{value.cls.name} has no attribute {name!r}", hint, "AttributeError")
-    raise Raised("AttributeError", None, _BASES)
+    return None
 
 
 def _of_layer(run: Interpreter, value: Instance, name: str) -> str | None:
@@ -92,18 +84,22 @@ def _has(value: Instance, name: str) -> bool:
     return name in value.cells or (isinstance(rule, ModuleRule) and name in {*vars(rule), *rule.attributes()})
 
 
-def none_lacks(run: Interpreter, name: str) -> bool:
-    """Whether None is asked for what tensors have, and that was said."""
+def _none_lacks(run: Interpreter, name: str) -> Unknown | None:
+    """None is asked for what tensors have."""
     if name not in _OF_TENSORS or run.entry:
-        return False
+        return None
     hint = "a function that returns nothing gives None: is a return missing?"
-    guards.refuse(run, f"None has no {name}, which a tensor has", hint, "AttributeError")
-    return True
+    return guards.refuse(run, f"None has no {name}, which a tensor has", hint, "AttributeError")
 
 
-def check_method(run: Interpreter, value: Instance, name: str) -> None:
+def _read(run: Interpreter, value: Value, name: str) -> None:
     """A method of tensors is asked of one of torch's layers, as in ``x = nn.ReLU(); x.view(-1)``."""
-    if name in _OF_TENSORS and value.cls.native is not None and members.takes_no_operator(value):
+    if (
+        name in _OF_TENSORS
+        and isinstance(value, Instance)
+        and value.cls.native is not None
+        and members.takes_no_operator(value)
+    ):
         message = f"{value.cls.name} is a module, which has no {name}: that is a tensor's"
         guards.refuse(run, message, f"of what it gives: {value.cls.name}(...)(x).{name}", "AttributeError")
 
@@ -150,3 +146,6 @@ def _letters(name: str) -> str:
 def _locals(node: ast.AST) -> set[str]:
     """The variables that a function assigns."""
     return {n.id for n in walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+
+
+LISTENS: Final = (events.LACKS.to(_lacks), events.ATTRIBUTE.to(_read))

@@ -7,10 +7,11 @@ told only of objects of which everything is known.
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import guards
+from simpletorch.follow.mistakes import events
 from simpletorch.follow.model import members, spelling
 from simpletorch.follow.sources.syntax import walk
 from simpletorch.follow.values import (
@@ -30,20 +31,9 @@ from simpletorch.rules import Device
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
+    from simpletorch.rules import ModuleRule
 
-__all__ = [
-    "check_arguments",
-    "check_call_of_class",
-    "check_held",
-    "check_operands",
-    "check_options",
-    "check_parameters",
-    "check_statement",
-    "lacks_forward",
-    "misfit",
-    "of_class",
-    "starts_late",
-]
+__all__ = ["LISTENS"]
 
 _TAKES_TENSORS: Final = frozenset({"weight", "pos_weight", "_weight", "data", "device", "dtype"})
 _CALLED_ALONE: Final = frozenset({"backward", "step", "zero_grad", "train", "eval"})
@@ -53,8 +43,11 @@ def _is_module(value: Value) -> bool:
     return isinstance(value, Instance) and value.cls.is_a(members.MODULE)
 
 
-def starts_late(run: Interpreter, module: Instance, name: str, new: Value) -> None:
+def _assigned(run: Interpreter, module: Instance, name: str, new: Value) -> None:
     """``module.name = new`` before ``Module.__init__`` has run: torch has nowhere to put modules and parameters."""
+    if not members.is_bare(module):
+        return
+    new = run.resolve(new)
     is_parameter = isinstance(new, Tensor) and new.type.is_parameter
     if module.state.get("open") or not (is_parameter or _is_module(new)):
         return
@@ -65,10 +58,10 @@ def starts_late(run: Interpreter, module: Instance, name: str, new: Value) -> No
     guards.refuse(run, message, f"super().__init__() as the first line of {cls}.__init__", "AttributeError")
 
 
-def misfit(run: Interpreter, module: Instance) -> Unknown | None:
+def _called(run: Interpreter, module: Instance) -> Unknown | None:
     """A call of a module whose constructor hasn't called that of ``nn.Module``; None where nothing is said."""
     cls = module.cls
-    if module.state.get("open"):
+    if not members.is_bare(module) or module.state.get("open"):
         return None
     members.begun(run, module)  # said once
     hint = f"super().__init__() as the first line of {cls.name}.__init__"
@@ -76,7 +69,7 @@ def misfit(run: Interpreter, module: Instance) -> Unknown | None:
     return guards.refuse(run, message, hint, "AttributeError")
 
 
-def lacks_forward(run: Interpreter, module: Instance) -> Unknown | None:
+def _lacks_forward(run: Interpreter, module: Instance) -> Unknown | None:
     """A call of a module that has no ``forward``: what is said, None where it isn't sure that it has none."""
     cls = module.cls
     if module.state.get("open") or not members.is_plain(cls) or not members.is_own(run, cls):
@@ -103,8 +96,8 @@ def _why_no_forward(cls: Class) -> str | None:
     return f"def forward(self, x) in {cls.name}"
 
 
-def check_held(run: Interpreter, container: Instance, value: Value) -> Value:
-    """What a container of modules is given, or what isn't known where it is no module."""
+def _held(run: Interpreter, container: Instance, value: Value) -> Value:
+    """A container of modules is given something else."""
     name = container.cls.name
     found = run.resolve(value)
     if isinstance(found, Class) and found.is_a(members.MODULE):
@@ -117,7 +110,7 @@ def check_held(run: Interpreter, container: Instance, value: Value) -> Value:
         return guards.refuse(run, f"{name} holds modules, but it is given the function {lower}", hint)
     if isinstance(found, List) and container.cls.is_a("torch.nn.Sequential"):
         return guards.refuse(run, f"{name} takes its modules one by one, but it is given a list", f"{name}(*layers)")
-    return value
+    return None
 
 
 _MODULE_OF: Final = {
@@ -137,16 +130,15 @@ def _name_of(value: Value) -> str:
     return str(getattr(value, "name", value))
 
 
-def check_arguments(run: Interpreter, name: str, arguments: Mapping[str, Value]) -> bool:
-    """Whether a layer is made with a tensor in the place of an option: ``nn.ReLU(x)``, ``nn.MSELoss(x, y)``."""
+def _given_options(run: Interpreter, name: str, arguments: Mapping[str, Value]) -> Unknown | None:
+    """A layer is made with a tensor in the place of an option: ``nn.ReLU(x)``, ``nn.MSELoss(x, y)``."""
     for key, value in arguments.items():
         if type(value) is not Tensor or value.array or key in _TAKES_TENSORS or not _has_several(value):
             continue
         short = name.rpartition(".")[2]
         message = f"{short}(...) makes a module, but {value.type} is given to it as its {key}"
-        guards.refuse(run, message, f"make it first: {short}()(...)")
-        return True
-    return False
+        return guards.refuse(run, message, f"make it first: {short}()(...)")
+    return None
 
 
 def _has_several(value: Tensor) -> bool:
@@ -155,26 +147,34 @@ def _has_several(value: Tensor) -> bool:
     return bool(shape.min_rank) and any(isinstance(d, int) and d > 1 for d in shape.items)
 
 
-def check_call_of_class(run: Interpreter, cls: Class, init: Function, args: tuple[Value, ...]) -> bool:
-    """Whether a constructor is given more than it takes, and tensors among it, which were meant for ``forward``."""
+def _constructed(
+    run: Interpreter, made: Instance, init: tuple[Any, Class], args: tuple[Value, ...], kwargs: Mapping[str, Value]
+) -> Unknown | None:
+    """A module is made, by the constructor that was found in a class."""
+    if isinstance(init[0], Function):
+        return _call_of_class(run, made.cls, init[0], args)
+    return _without_constructor(run, made.cls, args, kwargs) if init[1].qualified == members.MODULE else None
+
+
+def _call_of_class(run: Interpreter, cls: Class, init: Function, args: tuple[Value, ...]) -> Unknown | None:
+    """A constructor is given more than it takes, and tensors among it, which were meant for ``forward``."""
     if members.TOLD in cls.metadata:
-        return True
+        return run.unknown("an error was found here")
     spec = init.node.args
     if spec.vararg is not None or len(args) < len([*spec.posonlyargs, *spec.args]) or not members.is_plain(cls):
-        return False
+        return None
     given = next((a for a in map(run.resolve, args) if isinstance(a, Tensor)), None)
     if given is None:
-        return False
+        return None
     cls.metadata[members.TOLD] = True
     message = f"{cls.name} is a class, but it is called with {given.type} as a module would be"
-    guards.refuse(run, message, f"make a module first: model = {cls.name}(...)")
-    return True
+    return guards.refuse(run, message, f"make a module first: model = {cls.name}(...)")
 
 
-def of_class(run: Interpreter, cls: Class, method: Native) -> Native:
+def _of_class(run: Interpreter, cls: Class, method: Native) -> Native | None:
     """A method of modules that a class is asked for: it needs a module in front."""
     if method.name.rpartition(".")[2] not in _OF_A_MODULE:
-        return method
+        return None
 
     def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
         first = run.resolve(args[0]) if args else None
@@ -198,24 +198,35 @@ _OF_A_MODULE: Final = frozenset(
 )
 
 
-def check_options(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> bool:
-    """Whether a class of modules without a constructor is given arguments, which ``Module.__init__`` refuses."""
+def _without_constructor(
+    run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: Mapping[str, Value]
+) -> Unknown | None:
+    """A class of modules without a constructor is given arguments, which ``Module.__init__`` refuses."""
     if not (args or kwargs) or not members.is_plain(cls) or cls.find("__new__") is not None:
-        return False
+        return None
     misspelt = spelling.misspelt_constructor(cls)
     hint = f"{misspelt} is spelt __init__" if misspelt else f"def __init__(self, ...) in {cls.name}"
     given = next((a for a in map(run.resolve, args) if isinstance(a, Tensor)), None)
     if given is not None and misspelt is None:
         hint = f"make it first: {cls.name}()(...)"
-    guards.refuse(run, f"{cls.name} is given arguments, but it has no __init__ that takes them", hint)
-    return True
+    return guards.refuse(run, f"{cls.name} is given arguments, but it has no __init__ that takes them", hint)
 
 
-def check_operands(run: Interpreter, name: str, args: tuple[Value, ...]) -> Unknown | None:
+def _operands(name: str) -> Callable[[Interpreter, tuple[Value, ...], Mapping[str, Value]], Unknown | None] | None:
+    """The listener to an operation."""
+    short = name.rpartition(".")[2]
+    return None if short == "is_tensor" else lambda run, args, kwargs: _instead(run, short, args)
+
+
+def _layer_operands(
+    run: Interpreter, layer: Instance, rule: ModuleRule | None, args: tuple[Value, ...], kwargs: Mapping[str, Value]
+) -> Unknown | None:
+    return _instead(run, layer.cls.name, args)
+
+
+def _instead(run: Interpreter, name: str, args: tuple[Value, ...]) -> Unknown | None:
     """A module or a class of modules in the place of an operation's tensor: what is said, None where it is none."""
-    value = args[0]
-    if name == "is_tensor":
-        return None
+    value = args[0] if args else None
     if isinstance(value, Class) and value.is_a(members.MODULE):
         kind, hint = f"the class {value.name}", f"{value.name}(...)(x)"
     elif isinstance(value, Instance) and members.takes_no_operator(value):
@@ -225,27 +236,25 @@ def check_operands(run: Interpreter, name: str, args: tuple[Value, ...]) -> Unkn
     return guards.refuse(run, f"{name} takes a tensor, but it is given {kind}", hint)
 
 
-def check_parameters(run: Interpreter, optimizer: str, params: Value) -> bool:
-    """Whether an optimizer is given a model, or the method that gives its parameters."""
+def _parameters(run: Interpreter, optimizer: Instance, params: Value) -> Unknown | None:
+    """An optimizer is given a model, or the method that gives its parameters."""
+    name = optimizer.cls.name
     if isinstance(params, Method | BoundNative) and _name_of(params).endswith("parameters"):
-        message = f"{optimizer} takes parameters, but it is given the method that gives them"
-        guards.refuse(run, message, "call it: model.parameters()")
-        return True
+        message = f"{name} takes parameters, but it is given the method that gives them"
+        return guards.refuse(run, message, "call it: model.parameters()")
     if isinstance(params, Iterator) and params.items == ():
         hint = "layers in a plain list or dict aren't the model's: put them into an nn.ModuleList or nn.ModuleDict"
-        guards.refuse(run, f"{optimizer} is given a model without parameters", hint, "ValueError")
-        return True
+        return guards.refuse(run, f"{name} is given a model without parameters", hint, "ValueError")
     if isinstance(params, Instance) and members.takes_no_operator(params) and params.cls.find("__iter__") is None:
         hint = "model.parameters()"
         layer = params.cls.native is not None and params.cls.qualified.startswith("torch.nn.")
         if params.cls.find("__getitem__") is not None or not (layer or members.is_own(run, params.cls)):
-            return False
-        guards.refuse(run, f"{optimizer} takes parameters, but it is given the module {params.cls.name}", hint)
-        return True
-    return False
+            return None
+        return guards.refuse(run, f"{name} takes parameters, but it is given the module {params.cls.name}", hint)
+    return None
 
 
-def check_statement(run: Interpreter, value: Value, node: ast.Attribute) -> None:
+def _statement(run: Interpreter, node: ast.Attribute, value: Value) -> None:
     """``optimizer.step`` as a statement: a method that isn't called."""
     if node.attr not in _CALLED_ALONE or not isinstance(value, Method | BoundNative):
         return
@@ -259,3 +268,18 @@ def check_statement(run: Interpreter, value: Value, node: ast.Attribute) -> None
     ):
         shown = ast.unparse(node)
         run.find("tensor-training", f"{shown} is named here, but not called: nothing happens", f"{shown}()")
+
+
+LISTENS: Final = (
+    events.ASSIGN.to(_assigned),
+    events.MODULE.to(_called),
+    events.NO_FORWARD.to(_lacks_forward),
+    events.HELD.to(_held),
+    events.OPTIONS.to(_given_options),
+    events.CONSTRUCT.to(_constructed),
+    events.CLASS_METHOD.to(_of_class),
+    events.OPERANDS.to(_operands),
+    events.LAYER_OPERANDS.to(_layer_operands),
+    events.PARAMETERS.to(_parameters),
+    events.STATEMENT.to(_statement),
+)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import guards
-from simpletorch.follow.mistakes import arguments
+from simpletorch.follow.mistakes import arguments, events
 from simpletorch.follow.model import kinds, members
+from simpletorch.follow.tensors import JOINS
 from simpletorch.follow.values import (
     Class,
     Dict,
@@ -31,29 +32,12 @@ from simpletorch.shapes import Expr
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = [
-    "NO_TENSORS",
-    "WITHOUT_OPERATORS",
-    "Places",
-    "check",
-    "check_array",
-    "check_call",
-    "check_layer",
-    "check_many",
-    "check_operator",
-    "check_several",
-    "is_meant",
-    "is_none",
-    "lacks",
-    "lacks_attribute",
-    "of_layer",
-    "of_rule",
-]
+__all__ = ["LISTENS", "Places", "is_none", "of_layer", "of_rule"]
 
-NO_TENSORS: Final = frozenset((tuple, Fields, Sizes, List, Dict, Set, str, bytes, type(None), Function))
+_NO_TENSORS: Final = frozenset((tuple, Fields, Sizes, List, Dict, Set, str, bytes, type(None), Function))
 """The types of what torch takes for no tensor, whatever it holds. An object may know how to be one."""
 
-WITHOUT_OPERATORS: Final = NO_TENSORS | {Instance}
+_WITHOUT_OPERATORS: Final = _NO_TENSORS | {Instance}
 """The types of operands that a tensor may not go together with."""
 
 _NUMBERS: Final = (int, float, bool, complex, Expr)
@@ -112,7 +96,7 @@ def of_layer(rule: ModuleRule) -> tuple[int, ...]:
 _of_layers: Final[dict[tuple[str, ...], tuple[int, ...]]] = {}
 
 
-def is_meant(run: Interpreter, value: Value) -> bool:
+def _is_meant(run: Interpreter, value: Value) -> bool:
     """Whether the program gives it. Who calls a function that nobody calls in sight gives another than None."""
     return value is not None or not run.entry
 
@@ -120,7 +104,7 @@ def is_meant(run: Interpreter, value: Value) -> bool:
 def is_none(value: Value, name: str = "") -> bool:
     """Whether it is surely no tensor, for a function of torch's of this name."""
     kind = type(value)
-    if kind in NO_TENSORS or kind in _NUMBERS:
+    if kind in _NO_TENSORS or kind in _NUMBERS:
         return True
     if isinstance(value, Tensor):
         return value.array
@@ -144,19 +128,32 @@ def _is_known(cls: Class) -> bool:
     return of_program or cls.qualified.startswith(_OF_PYTHON) or cls.is_a(members.MODULE)
 
 
-def check(run: Interpreter, name: str, places: Places, args: tuple[Value, ...]) -> Unknown | None:
+def _operands(name: str) -> Callable[[Interpreter, tuple[Value, ...], Mapping[str, Value]], Unknown | None]:
+    """The listener to an operation."""
+    places, short = Places(name), name.rpartition(".")[2]
+    if short not in JOINS:
+        return lambda run, args, kwargs: _check(run, name, places, args)
+
+    def joins(run: Interpreter, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> Unknown | None:
+        refused = _check_many(run, name, args[0]) if args else None
+        return _check(run, name, places, args) if refused is None else refused
+
+    return joins
+
+
+def _check(run: Interpreter, name: str, places: Places, args: tuple[Value, ...]) -> Unknown | None:
     """An operation of torch's that is given something else where it takes a tensor; None if it isn't."""
     for i, value in enumerate(args):
         if type(value) is Tensor and not value.array:
             continue
         if i in places.tensors:
             any_kind = places.is_torchs and (i > 0 or not places.is_method)
-            found = is_none(value, places.short) if any_kind else type(value) in NO_TENSORS
+            found = is_none(value, places.short) if any_kind else type(value) in _NO_TENSORS
             found = found and not (places.takes_numbers and _is_number(value))
         else:
             found = i in places.operands and not _is_number(value) and is_none(value, places.short)
             found = found and type(args[0]) is Tensor and not args[0].array
-        if found and is_meant(run, value):
+        if found and _is_meant(run, value):
             return _refuse(run, spoken_name(name), value, partial(_ask, name, args, i))
     return None
 
@@ -175,7 +172,7 @@ def _is_number(value: Value) -> bool:
     return type(value) in _NUMBERS or type(value) is Unknown
 
 
-def check_many(run: Interpreter, name: str, many: Value) -> Unknown | None:
+def _check_many(run: Interpreter, name: str, many: Value) -> Unknown | None:
     """``torch.cat`` and its like take a tuple or a list, of tensors alone."""
     spoken = spoken_name(name)
     if type(many) in _NO_LISTS or type(many) in _NUMBERS or isinstance(many, View) or _is_no_list(many, spoken):
@@ -190,7 +187,7 @@ def check_many(run: Interpreter, name: str, many: Value) -> Unknown | None:
         return None
     for i, one in enumerate(items):
         one = run.resolve(one)
-        if is_none(one) and is_meant(run, one):
+        if is_none(one) and _is_meant(run, one):
             which = "an item" if type(many) is List and many.items is None else f"[{i}]"
             message = f"{spoken} takes a list of tensors, but {which} of it is {_described(one)}"
             return guards.refuse(run, message, _hint(one, lambda one: None))
@@ -208,7 +205,7 @@ def _is_no_list(value: Value, name: str) -> bool:
     return value.cls.qualified in _LISTS or _is_no_tensor(value, name)
 
 
-def check_array(run: Interpreter, value: Value) -> Unknown | None:
+def _check_array(run: Interpreter, value: Value) -> Unknown | None:
     """``torch.from_numpy`` takes an array alone."""
     value = run.resolve(value)
     if type(value) is Tensor and (value.array or not members.is_of_torchs_own(value)):
@@ -223,17 +220,21 @@ _NO_ARRAYS: Final = (Tensor, List, tuple, int, float, type(None))
 _NO_LISTS: Final = (Tensor, Iterator, Dict, Set, str, bytes, type(None))
 
 
-def check_layer(
-    run: Interpreter, rule: ModuleRule, args: tuple[Value, ...], kwargs: dict[str, Value]
+def _layer_operands(
+    run: Interpreter, layer: Instance, rule: ModuleRule | None, args: tuple[Value, ...], kwargs: Mapping[str, Value]
 ) -> Unknown | None:
     """The same of a layer; None if all fits."""
+    if rule is None:
+        return None
     for i in of_layer(rule):
-        if i < len(args) and is_none(args[i]) and is_meant(run, args[i]):
+        if i < len(args) and is_none(args[i]) and _is_meant(run, args[i]):
             return _refuse(run, str(rule), args[i], partial(_ask, rule, args, i))
-    return check_call(run, rule, args, kwargs)
+    return _check_call(run, rule, args, kwargs)
 
 
-def check_call(run: Interpreter, rule: ModuleRule, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Unknown | None:
+def _check_call(
+    run: Interpreter, rule: ModuleRule, args: tuple[Value, ...], kwargs: Mapping[str, Value]
+) -> Unknown | None:
     """A layer that is called without what its ``forward`` needs, or with more than it takes."""
     binder = forward_rule(type(rule)).binder  # type: ignore[arg-type]
     if binder.misfit(len(args) + 1, kwargs, 1) is None:
@@ -242,14 +243,21 @@ def check_call(run: Interpreter, rule: ModuleRule, args: tuple[Value, ...], kwar
     return None if wrong is None else guards.refuse(run, f"{rule} {wrong}", None)
 
 
-def check_operator(run: Interpreter, name: str, tensor: Tensor, other: Value) -> Unknown | None:
+def _operator(run: Interpreter, name: str, left: Value, right: Value) -> Unknown | None:
+    """``x + (a, b)``, ``x.max(1) + 1``; ``name`` is the method of the left one."""
+    if type(left) is not Tensor:
+        return _check_several(run, name, left, right)
+    return _check_operator(run, name, left, right) if type(right) in _WITHOUT_OPERATORS else None
+
+
+def _check_operator(run: Interpreter, name: str, tensor: Tensor, other: Value) -> Unknown | None:
     """``tensor + (a, b)``; ``name`` is the tensor's method."""
-    if name in _ON_ALL or tensor.array or not is_meant(run, other):
+    if name in _ON_ALL or tensor.array or not _is_meant(run, other):
         return None
     if type(other) is Instance:
         if not _is_no_tensor(other, _mirrored(name)) or ("dataclass" in other.cls.metadata and name in _ORDER):
             return None
-    elif type(other) not in NO_TENSORS:
+    elif type(other) not in _NO_TENSORS:
         return None
     if name in _REPEATS and isinstance(other, _REPEATED) and tensor.type.shape.rank in (0, None):
         return None
@@ -265,7 +273,7 @@ def _mirrored(name: str) -> str:
 _ORDER: Final = ("__lt__", "__le__", "__gt__", "__ge__")
 
 
-def check_several(run: Interpreter, name: str, left: Value, right: Value) -> Unknown | None:
+def _check_several(run: Interpreter, name: str, left: Value, right: Value) -> Unknown | None:
     """``x.max(1) + 1``: what gives several tensors is a tuple, which has no arithmetic."""
     value, other = (left, right) if isinstance(left, Fields) else (right, left)
     known = isinstance(other, int | float) and not isinstance(other, bool)
@@ -280,18 +288,11 @@ _OPERATIONS: Final = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", 
 _ARITHMETIC: Final = frozenset(f"__{name}__" for name in _OPERATIONS)
 
 
-def lacks(value: Value, name: str) -> bool:
-    """Whether a collection of Python's is asked for what a tensor has, and it hasn't."""
+def _lacks(run: Interpreter, value: Value, name: str) -> Unknown | None:
+    """A collection of Python's is asked for what a tensor has, and it hasn't."""
     of_tensors = f"Tensor.{name}" in RULES or name in _OF_TENSORS
-    return of_tensors and type(value) in _COLLECTIONS and kinds.has_attribute(value, name) is False
-
-
-def lacks_attribute(run: Interpreter, value: Value, name: str) -> Unknown:
-    """Such a collection was asked for it.
-
-    Raises:
-        Raised: somebody may catch it.
-    """
+    if not of_tensors or type(value) not in _COLLECTIONS or kinds.has_attribute(value, name) is not False:
+        return None
     message = f"{_described(value)} has no attribute {name!r}, which a tensor has"
     return guards.refuse(run, message, _hint(value, lambda one: None), "AttributeError")
 
@@ -366,3 +367,12 @@ def _items(value: Value) -> Iterable[tuple[str, Value]]:
     else:
         rows = value.items if isinstance(value, List) else value if isinstance(value, tuple) else None
         yield from ((f"[{i}]", one) for i, one in enumerate(rows or ()))
+
+
+LISTENS: Final = (
+    events.OPERANDS.to(_operands),
+    events.LAYER_OPERANDS.to(_layer_operands),
+    events.OPERATOR.to(_operator),
+    events.LACKS.to(_lacks),
+    events.ARRAY.to(_check_array),
+)

@@ -16,9 +16,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, final
 
-from simpletorch.follow import guards
 from simpletorch.follow.libraries.pytorch.kernels import promised
-from simpletorch.follow.mistakes import arguments
+from simpletorch.follow.mistakes import events
 from simpletorch.follow.model import members
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.scopes import Scope
@@ -152,9 +151,8 @@ class _Promises:
         return value
 
     def _call(self, run: Interpreter, function: Function, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-        wrong = arguments.misfit(run, function, args, kwargs)
-        if wrong is not None:
-            return guards.refuse(run, *wrong)
+        if (refused := events.MISFIT(run, function, args, kwargs)) is not None:
+            return refused
         # the library may change and call all that it is given, but for tensors: these are what its annotations say
         given = args[1:] if function.owner is not None and args and isinstance(args[0], Instance) else args
         held = [

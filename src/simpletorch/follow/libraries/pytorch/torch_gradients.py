@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from simpletorch.follow import calls, guards, iteration, tensors
 from simpletorch.follow.libraries import ALIASES, by_name, library_class, method, native
 from simpletorch.follow.marks import gradients
-from simpletorch.follow.mistakes import training
+from simpletorch.follow.mistakes import events
 from simpletorch.follow.values import HISTORY, MISSING, Class, Function, Instance, List, Method, Native, Tensor, Value
 from simpletorch.rules import Report, infer
 
@@ -144,7 +144,7 @@ def _differentiate(run: Interpreter, gradient: Value, given: dict[str, Value], n
         retain = run.resolve(given.get("retain_graph"))
         retain = run.resolve(given.get("create_graph", False)) if retain is None else retain
         gradients.backward(run, value, gradient, retain, given.get("inputs"))
-        training.differentiated(run, value)
+        events.BACKWARD(run, value)
 
 
 def _is_refused(run: Interpreter, name: str, given: dict[str, Value]) -> bool:
