@@ -28,6 +28,7 @@ from simpletorch.follow.values import (
     Value,
 )
 from simpletorch.rules import Device
+from simpletorch.rules.core import due
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -233,7 +234,7 @@ def _instead(run: Interpreter, name: str, args: tuple[Value, ...]) -> Unknown | 
         kind, hint = f"the module {value.cls.name}", f"call it: {value.cls.name}(...)(x)"
     else:
         return None
-    return guards.refuse(run, f"{name} takes a tensor, but it is given {kind}", hint)
+    return guards.refuse(run, f"{name} {due.refusal(kind)}", hint)
 
 
 def _parameters(run: Interpreter, optimizer: Instance, params: Value) -> Unknown | None:

@@ -26,13 +26,14 @@ from simpletorch.follow.values import (
     View,
 )
 from simpletorch.rules import RULES, ModuleRule, Packed, Report, TensorType, infer, infer_module
-from simpletorch.rules.core.registry import Rule, forward_rule, spoken_name
+from simpletorch.rules.core import due
+from simpletorch.rules.core.registry import forward_rule, spoken_name
 from simpletorch.shapes import Expr
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["LISTENS", "Places", "is_none", "of_layer", "of_rule"]
+__all__ = ["LISTENS", "Places", "is_none"]
 
 _NO_TENSORS: Final = frozenset((tuple, Fields, Sizes, List, Dict, Set, str, bytes, type(None), Function))
 """The types of what torch takes for no tensor, whatever it holds. An object may know how to be one."""
@@ -64,7 +65,7 @@ class Places:
     def __init__(self, name: str) -> None:
         rule = RULES[name]
         self.short = name.rpartition(".")[2]
-        self.tensors = of_rule(rule)
+        self.tensors = due.places(rule)
         self.is_method = name.startswith("Tensor.")
         # torch's own functions look at the classes of their arguments; Python's operators may be answered by these
         self.is_torchs = name.startswith(("torch.", "Tensor.")) and not name.startswith("torch.distributed.")
@@ -77,23 +78,6 @@ class Places:
 
 _OPERANDS: Final = ("other", "exponent")
 _OTHERS: Final = {"copy_": ("src",), "where": ("input", "other")}
-
-
-def of_rule(rule: Rule) -> tuple[int, ...]:
-    """The places of the arguments that an operation takes as tensors alone."""
-    return tuple(i for i, name in enumerate(rule.signature.parameters) if name in rule.tensor_parameters)
-
-
-def of_layer(rule: ModuleRule) -> tuple[int, ...]:
-    """The same of a layer's ``forward``."""
-    found = _of_layers.get(rule.names)
-    if found is None:  # the first parameter is the layer itself
-        forward = forward_rule(type(rule))  # type: ignore[arg-type]
-        found = _of_layers[rule.names] = tuple(i - 1 for i in of_rule(forward))
-    return found
-
-
-_of_layers: Final[dict[tuple[str, ...], tuple[int, ...]]] = {}
 
 
 def _is_meant(run: Interpreter, value: Value) -> bool:
@@ -226,7 +210,7 @@ def _layer_operands(
     """The same of a layer; None if all fits."""
     if rule is None:
         return None
-    for i in of_layer(rule):
+    for i in due.places_of_layer(rule):
         if i < len(args) and is_none(args[i]) and _is_meant(run, args[i]):
             return _refuse(run, str(rule), args[i], partial(_ask, rule, args, i))
     return _check_call(run, rule, args, kwargs)
@@ -302,7 +286,7 @@ _COLLECTIONS: Final = frozenset({tuple, Fields, List, View, Dict})
 
 
 def _refuse(run: Interpreter, name: str, value: Value, ask: Callable[[TensorType], Any]) -> Unknown:
-    return guards.refuse(run, f"{name} takes a tensor, but it is given {_described(value)}", _hint(value, ask))
+    return guards.refuse(run, f"{name} {due.refusal(_described(value))}", _hint(value, ask))
 
 
 def _described(value: Value) -> str:
