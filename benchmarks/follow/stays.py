@@ -66,7 +66,7 @@ def rooms_of(line: str) -> list[str]:
         file = Path(folder) / "program.py"
         path = str(file)
         file.write_text(PROGRAM.format(line=line))
-        interpreter.Interpreter.evaluate = watched  # type: ignore[method-assign]
+        interpreter.Interpreter.evaluate = watched  # type: ignore[method-assign,assignment]
         try:
             follow(file)
         finally:
