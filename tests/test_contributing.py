@@ -75,8 +75,8 @@ def without_time(printed: str) -> str:
     return re.sub(r"\bin [\d.]+ m?s\b", "in no time", printed)
 
 
-def test_there_are_eight_stories():
-    assert len(STORIES) == 8
+def test_there_are_nine_stories():
+    assert len(STORIES) == 9
     assert all(story.session for story in STORIES)
 
 
@@ -90,7 +90,7 @@ def test_the_change_of_each_story_applies(copy):
 def test_what_a_story_adds_passes_its_tests(copy):
     """In one process for all of them, because it has to import torch."""
     targets = [command.removeprefix("python -m pytest ") for command in TESTS]
-    assert len(targets) == 7
+    assert len(targets) == 8
     done = run([sys.executable, "-m", "pytest", *targets], copy)
     assert done.returncode == 0, done.stdout
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 from simpletorch.follow import attributes, branches, guards, items, iteration, operators
 from simpletorch.follow.annotations import hold_attribute
 from simpletorch.follow.marks import carried
-from simpletorch.follow.mistakes import modules, purity, training
-from simpletorch.follow.model import iterators, kinds
+from simpletorch.follow.mistakes import events
+from simpletorch.follow.model import iterators, kinds, members
 from simpletorch.follow.outcomes import Done, Raised
 from simpletorch.follow.sources.syntax import of_node, unparsed
 from simpletorch.follow.values import (
@@ -45,7 +45,7 @@ def assign(run: Interpreter, target: ast.expr, value: Value, scope: Scope) -> No
     if type(target) is ast.Name:  # nearly all: patterns ask one after the other
         name = target.id
         if run.promises and name in scope.outside:
-            purity.declares(run, name, scope.holder(name))
+            events.DECLARED(run, name, scope.holder(name))
         cells = scope.holder(name) if scope.outside else scope.cells
         before = cells.get(name, MISSING) if run.waiting else MISSING
         run.heap.write(cells, name, value)
@@ -153,7 +153,7 @@ def _pieces_of_unknown(run: Interpreter, value: Value, parts: Sequence[ast.expr]
             return list(shape)
     if type(value) in _NOT_ITERABLE or (isinstance(value, Tensor) and value.type.shape.rank == 0):
         shown = "None" if value is None else f"the number {value}" if not isinstance(value, Tensor) else repr(value)
-        modules.refuse(
+        guards.refuse(
             run, f"{shown} can't be unpacked into {len(parts)}: it has no items", None, "TypeError", "tensor-shape"
         )
         return [run.unknown("an error was found here") for _ in parts]
@@ -184,7 +184,7 @@ def _wrong_number(run: Interpreter, value: Value, found: tuple[Value, ...], part
     else:
         what = f"this is 1 {noun}" if count == 1 else f"these are {count} {noun}s"
     wanted = f"at least {len(parts) - 1}" if least else str(len(parts))
-    modules.refuse(run, f"{what}, but {wanted} are unpacked", None, "ValueError", "tensor-shape")
+    guards.refuse(run, f"{what}, but {wanted} are unpacked", None, "ValueError", "tensor-shape")
     return [run.unknown("an error was found here") for _ in parts]
 
 
@@ -196,9 +196,9 @@ def augment(run: Interpreter, node: ast.AugAssign, scope: Scope) -> None:
         old = run.evaluate(_read(target), scope)
         value = run.evaluate(node.value, scope)
         if name == "__add__":
-            training.check_sum(run, target, value)
+            events.SUM(run, target, value)
         if run.promises and target.id in scope.outside:
-            purity.declares(run, target.id, scope.holder(target.id))
+            events.DECLARED(run, target.id, scope.holder(target.id))
         new = operators.in_place(run, name, old, value)
         run.heap.write(scope.holder(target.id), target.id, new)
         run.claim(target.id, new)
@@ -346,7 +346,7 @@ def _fits_items(
         return False
     is_named = isinstance(value, Instance) and value.cls.metadata.get("tuple")
     if not isinstance(held, tuple | List | range) and not is_named:
-        plain = isinstance(value, Instance) and value.cls.unknown_base is None and modules.knows_all(run, value.cls)
+        plain = isinstance(value, Instance) and value.cls.unknown_base is None and members.knows_all(run, value.cls)
         return False if plain else run.unknown("what a value is", "bool")
     found = run.items(value)
     if found is None:
@@ -439,4 +439,4 @@ def _match_args(run: Interpreter, cls: Value) -> tuple[str, ...] | None:
         return tuple(f.name for f in fields if f.in_init and not f.by_name_only)
     if cls.metadata.get("tuple") and cls.fields is not None:
         return tuple(name for name, _ in cls.fields)
-    return None if cls.unknown_base is not None or not modules.knows_all(run, cls) else ()
+    return None if cls.unknown_base is not None or not members.knows_all(run, cls) else ()

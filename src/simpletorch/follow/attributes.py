@@ -13,8 +13,8 @@ from simpletorch.follow.marks import devices, gradients, sparsity
 from simpletorch.follow.marks.layout import LAYOUT
 from simpletorch.follow.memory import stand_ins
 from simpletorch.follow.memory.remembered import note, note_name
-from simpletorch.follow.mistakes import modules, purity, updates
-from simpletorch.follow.model import abstract, descriptors, kinds, metaclasses
+from simpletorch.follow.mistakes import events
+from simpletorch.follow.model import abstract, descriptors, kinds, members, metaclasses
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
     MISSING,
@@ -80,7 +80,7 @@ def read(run: Interpreter, value: Value, name: str) -> Value:
     if not run.takers:
         return find(run, value, name)
     one = run.resolve(value)
-    of_tensor = isinstance(one, Tensor) and modules.tensor_may_lack(one, name)
+    of_tensor = isinstance(one, Tensor) and members.tensor_may_lack(one, name)
     of_object = isinstance(one, Instance) and branches.may_be_missing(run, one.cells.get(name))
     if isinstance(one, Unknown):
         guards.may_raise(run, guards.ANY)
@@ -112,10 +112,9 @@ def find(run: Interpreter, value: Value, name: str) -> Value:
     if isinstance(value, Unknown):
         if name == "requires_grad_":
             gradients.freeze(run, value, None)
-        if name == "backward":
-            updates.computed_in_the_dark(run)
-            if value.type in ("int", "float"):
-                return BoundNative(name, value)
+        events.ATTRIBUTE(run, value, name)
+        if name == "backward" and value.type in ("int", "float"):
+            return BoundNative(name, value)
         if value.matrix is not None:
             found = sparsity.ATTRIBUTES[value.matrix.kind](run, value, name)
             if found is not None:
@@ -184,7 +183,7 @@ def _of_tensor(run: Interpreter, value: Tensor, name: str) -> Value:
         return run.unknown(f".{name} of a tensor")
     if name == "__class__":
         return _class_of(run, value)
-    if modules.is_without(run, value, name):
+    if members.is_without(run, value, name):
         return MISSING
     is_there = is_of_tensors(name) or name in METHODS.get(Tensor, {})
     return BoundNative(name, value) if is_there else run.derived(f".{name}", value, None, None)
@@ -309,20 +308,20 @@ def _plainly(run: Interpreter, value: Instance, name: str) -> Value:
     hook = value.cls.find("__getattr__")
     if hook is not None:
         return run.call(Method(hook[0], value), (name,))
-    if not value.state.get("listed") and modules.is_layer_of_torchs(value):
-        of_none = not value.state.get("open") and layers.is_of_none(value.native, name) and modules.is_alone(run, name)
+    if not value.state.get("listed") and members.is_layer_of_torchs(value):
+        of_none = not value.state.get("open") and layers.is_of_none(value.native, name) and members.is_alone(run, name)
         if of_none or layers.lacks(value.native, name):
             return MISSING
     elif (
-        modules.derives_from_torchs(run, value)
+        members.derives_from_torchs(run, value)
         and layers.is_of_none(value.native, name)
-        and modules.is_alone(run, name)
+        and members.is_alone(run, name)
     ):
         return MISSING
     if value.cls.unknown_base is not None or value.state.get("open") or value.cls.native is not None:
-        modules.check_method(run, value, name)
+        events.ATTRIBUTE(run, value, name)
         return run.derived(f".{name}", value, None, type=None)
-    is_module = value.cls.is_a(modules.MODULE)
+    is_module = value.cls.is_a(members.MODULE)
     if name in _OF_OBJECTS or (name in _BY_NAME and (is_module or name != "__getattr__")):
         return Native(name, lambda run, args, kwargs: _BY_NAME[name](run, (value, *args), kwargs))
     if name == "__call__" and is_module:
@@ -333,9 +332,9 @@ def _plainly(run: Interpreter, value: Instance, name: str) -> Value:
         return _modules_of(run, value)
     if value.state.get("listed") or _every_has(value.cls, name):
         return run.derived(f".{name}", value, None, type=None)
-    if value.cls.metadata.get("exact") or modules.knows_all(run, value.cls):
+    if value.cls.metadata.get("exact") or members.knows_all(run, value.cls):
         return MISSING
-    if run.questions and modules.is_followed(run, value.cls):
+    if run.questions and members.is_followed(run, value.cls):
         return MISSING
     return run.unknown(f"attribute {name!r}")
 
@@ -364,7 +363,7 @@ def _modules_of(run: Interpreter, value: Instance) -> Dict:
 
 def _every_has(cls: Class, name: str) -> bool:
     """Whether all modules of torch, or all objects of one of Python's classes, have an attribute of this name."""
-    return modules.torch_has(cls, name) or kinds.in_python(cls, name)
+    return members.torch_has(cls, name) or kinds.in_python(cls, name)
 
 
 _OF_MANY: Final = frozenset({"__dict__", "__module__", "__weakref__", "__annotations__"})
@@ -383,8 +382,8 @@ def has_dict(run: Interpreter, value: Instance) -> bool:
     cls = value.cls
     if "tuple" in cls.metadata or cls.is_a("builtins.BaseException"):
         return False
-    known = all(c.module in ("", "builtins", run.program.main) for c in cls.mro) or modules.knows_all(run, cls)
-    return known or bool(cls.metadata.get("exact")) or cls.is_a(modules.MODULE)
+    known = all(c.module in ("", "builtins", run.program.main) for c in cls.mro) or members.knows_all(run, cls)
+    return known or bool(cls.metadata.get("exact")) or cls.is_a(members.MODULE)
 
 
 def attributes_of(run: Interpreter, value: Instance) -> Dict:
@@ -393,7 +392,7 @@ def attributes_of(run: Interpreter, value: Instance) -> Dict:
     if isinstance(held, Dict) and value.state.get("mirrored"):
         return held
     run.heap.write(value.state, "dict", True)
-    registers = value.cls.is_a(modules.MODULE)  # what that is isn't here, but in "_modules" and the like
+    registers = value.cls.is_a(members.MODULE)  # what that is isn't here, but in "_modules" and the like
     may_have_more = registers or "open" in value.state
     made = Dict({}, run.unknown("an attribute") if may_have_more else MISSING)
     made.cells = value.cells
@@ -418,8 +417,9 @@ def _of_class(run: Interpreter, value: Class, name: str) -> Value:
             return bind(run, inner, value, value)
         if isinstance(inner, StaticMethod):
             return Method(inner.function, value) if inner.of_class else inner.function
-        if type(inner) is Native and inner.name.startswith(f"{modules.MODULE}."):
-            return modules.of_class(run, value, inner)
+        if type(inner) is Native and inner.name.startswith(f"{members.MODULE}."):
+            found = events.CLASS_METHOD(run, value, inner)
+            return inner if found is None else found
         return inner
     if name in ("__name__", "__qualname__"):
         return value.name
@@ -445,7 +445,7 @@ def _of_class(run: Interpreter, value: Class, name: str) -> Value:
     if (work := NATIVES.get(f"{value.qualified}.{name}")) is not None:
         return work
     is_open = value.unknown_base is not None or value.module not in ("", run.program.main)
-    if is_open or _every_has(value, name) or not modules.knows_all(run, value):
+    if is_open or _every_has(value, name) or not members.knows_all(run, value):
         return run.unknown(f"attribute {name!r} of class {value.name}")
     return MISSING
 
@@ -517,7 +517,7 @@ def _of_super(run: Interpreter, value: Super, name: str) -> Value:
         return own
     found = cls.find(name, after=value.after)
     if name == "__init__" and isinstance(receiver, Instance) and not (found and isinstance(found[0], Function)):
-        modules.begun(run, receiver)
+        members.begun(run, receiver)
     if found is not None:
         return bind(run, found[0], receiver, cls)
     for base in cls.mro:
@@ -534,7 +534,7 @@ def _of_super(run: Interpreter, value: Super, name: str) -> Value:
         if name == "__setattr__":
             return Native(name, lambda run, args, kwargs: run.heap.write(receiver.cells, args[0], args[1]))
         return Native(name, lambda run, args, kwargs: None)
-    if name == "__call__" and isinstance(receiver, Instance) and cls.is_a(modules.MODULE):
+    if name == "__call__" and isinstance(receiver, Instance) and cls.is_a(members.MODULE):
         return Native(name, lambda run, args, kwargs: layers.call(run, receiver, args, kwargs))
     if name == "__new__":
         return Native(name, lambda run, args, kwargs: _new(run, args))
@@ -721,7 +721,7 @@ def put(run: Interpreter, value: Value, name: str, new: Value) -> None:
     """``value.name = new``."""
     value = run.resolve(value)
     if run.promises:
-        purity.changes(run, value)
+        events.CHANGE(run, value)
     if isinstance(value, Choice):
         branches.distribute(run, value, lambda v: put(run, v, name, new))
     elif isinstance(value, Tensor):
@@ -743,8 +743,7 @@ def put(run: Interpreter, value: Value, name: str, new: Value) -> None:
         if name == "__class__":
             _put_class(run, value, run.resolve(new))
             return
-        if modules.is_bare(value):
-            modules.starts_late(run, value, name, run.resolve(new))
+        events.ASSIGN(run, value, name, new)
         layers.note_change(run, value, name, new)
         run.heap.write(value.cells, name, new)
     elif isinstance(value, Class | Namespace):
@@ -793,7 +792,7 @@ def delete(run: Interpreter, value: Value, name: str) -> None:
     """
     value = run.resolve(value)
     if run.promises:
-        purity.changes(run, value)
+        events.CHANGE(run, value)
     if isinstance(value, Choice):
         branches.distribute(run, value, lambda v: delete(run, v, name))
     elif isinstance(value, Instance):
@@ -822,7 +821,7 @@ def delete(run: Interpreter, value: Value, name: str) -> None:
             raise Raised("AttributeError", None, _ATTRIBUTE_ERROR)
         run.heap.write(value.attributes, name, MISSING)
     elif isinstance(value, Tensor):
-        if name in _FIXED or modules.is_without(run, value, name):
+        if name in _FIXED or members.is_without(run, value, name):
             raise Raised("AttributeError", None, _ATTRIBUTE_ERROR)
         if name != "type":
             run.heap.write(value.cells, gradients.HAS_GRAD if name == "grad" else name, MISSING)
@@ -841,7 +840,7 @@ def _remove(run: Interpreter, value: Instance, name: str) -> None:
     held = value.cells.get(name, MISSING)
     if value.cls.metadata.get("tuple") and any(name == n for n, _ in value.cls.fields or ()):
         raise Raised("AttributeError", None, _ATTRIBUTE_ERROR)
-    if held is MISSING and not value.state.get("open") and value.native is None and modules.knows_all(run, value.cls):
+    if held is MISSING and not value.state.get("open") and value.native is None and members.knows_all(run, value.cls):
         raise Raised("AttributeError", None, _ATTRIBUTE_ERROR)
     if branches.may_be_missing(run, held) or value.state.get("open"):
         guards.may_raise(run, _LACKS)

@@ -12,8 +12,9 @@ from simpletorch.follow.heap import Cells
 from simpletorch.follow.libraries import CLASSES, METHODS, Model
 from simpletorch.follow.marks import gradients
 from simpletorch.follow.memory import closures, recursion, remembered
-from simpletorch.follow.mistakes import arguments, modules, purity
-from simpletorch.follow.model import iterators, kinds, names, unmodelled
+from simpletorch.follow.mistakes import events
+from simpletorch.follow.model import iterators, kinds, members, names, unmodelled
+from simpletorch.follow.model.training import promised
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.scopes import Scope
 from simpletorch.follow.values import (
@@ -80,7 +81,7 @@ def call(run: Interpreter, function: Value, args: tuple[Value, ...], kwargs: dic
         case Choice():
             return branches.distribute(run, function, lambda v: call(run, v, args, kwargs))
     if run.promises:
-        purity.calls_unknown(run, function)
+        events.UNKNOWN(run, function)
     if isinstance(function, Tensor | Iterator):
         raise Raised("TypeError", None, _TYPE_ERROR)
     kinds.need(run, function, "__call__")
@@ -99,9 +100,9 @@ def _native(
 ) -> Value:
     """What the follower computes itself. A call that its model doesn't foresee gives what isn't known."""
     if run.promises:
-        purity.draws(run, name, args, kwargs)
-    if args and type(args[0]) is Instance and modules.is_bare(args[0]) and name.endswith(".__init__"):
-        modules.begun(run, args[0])
+        events.CALL(run, name, args, kwargs)
+    if args and type(args[0]) is Instance and members.is_bare(args[0]) and name.endswith(".__init__"):
+        members.begun(run, args[0])
     try:
         return work(run, args, kwargs) if not run.takers else unmodelled.watched(run, name, work, args, kwargs)
     except (IndexError, KeyError, TypeError, AttributeError, ValueError, AssertionError) as error:
@@ -130,10 +131,10 @@ def _misfit(run: Interpreter, model: Model, args: tuple[Value, ...], kwargs: dic
     if binder.double_star is not None:  # the library may take it
         escape(run, (*args, *kwargs.values()))
         return run.unknown(f"what {model.name} gives for such arguments")
-    wrong = arguments.of_model(run, model, args, kwargs)
-    if wrong is None:
+    refused = events.MODEL_MISFIT(run, model, args, kwargs)
+    if refused is None:
         raise Raised("TypeError", None, _TYPE_ERROR)
-    return modules.refuse(run, *wrong)
+    return refused
 
 
 def _instance(run: Interpreter, function: Instance, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
@@ -152,7 +153,7 @@ def _method(run: Interpreter, name: str, receiver: Value, args: tuple[Value, ...
     if isinstance(receiver, Choice):
         return branches.distribute(run, receiver, lambda v: call(run, run.attribute(v, name), args, kwargs))
     if run.promises:
-        purity.method(run, name, receiver)
+        events.METHOD(run, name, receiver)
     table = METHODS.get(type_of(receiver), {})
     work = table.get(name)
     if work is not None:
@@ -191,15 +192,10 @@ def _function(run: Interpreter, function: Function, args: tuple[Value, ...], kwa
     try:
         _bind(run, function, args, kwargs, scope.cells)
     except Raised:
-        wrong = arguments.misfit(run, function, args, kwargs)
-        if wrong is None:
+        refused = events.MISFIT(run, function, args, kwargs)
+        if refused is None:
             raise
-        if function.name == "__init__" and args and isinstance(args[0], Instance):
-            modules.begun(run, args[0])
-            run.heap.write(args[0].state, "open", True)  # the object was never built
-        if function.node in run.replaceable and not arguments.is_named(run.node, function):
-            return run.unknown(f"what a caller gives for {function.name}, which doesn't fit here")
-        return modules.refuse(run, *wrong)
+        return refused
     is_held = bool(run.places and stated_devices(function.node)) and hold_arguments(run, function, scope.cells)
     if function.answers is not None:
         found = _cached(run, function, function.answers, scope, args, kwargs)
@@ -256,7 +252,7 @@ def _bound(run: Interpreter, function: Function, scope: Scope, args: tuple[Value
 
 def _started(run: Interpreter, function: Function, scope: Scope) -> Value:
     if function.pure:
-        run.promises.append(purity.begins(function, scope.cells))
+        run.promises.append(promised(function, scope.cells))
         try:
             return _entered(run, function, scope)
         finally:

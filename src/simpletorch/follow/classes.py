@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 from simpletorch.follow import branches, guards, texts
 from simpletorch.follow.guards import Guard
 from simpletorch.follow.memory import remembered
-from simpletorch.follow.mistakes import modules
-from simpletorch.follow.model import generators, iterators, kinds, metaclasses, names, unmodelled
+from simpletorch.follow.mistakes import events
+from simpletorch.follow.model import generators, iterators, kinds, members, metaclasses, names, unmodelled
 from simpletorch.follow.numbers import between, offsets
 from simpletorch.follow.outcomes import Done, Outcome, Passing, Raise, Raised
 from simpletorch.follow.scopes import Scope
@@ -349,13 +349,10 @@ def _initialise(
     kwargs: dict[str, Value],
 ) -> None:
     """``made.__init__(*args, **kwargs)``."""
-    if cls.is_a(modules.MODULE):
+    if cls.is_a(members.MODULE):
         if isinstance(init[0], Function):
-            modules.start(made)
-            refused = modules.check_call_of_class(run, cls, init[0], args)
-        else:
-            refused = init[1].qualified == modules.MODULE and modules.check_options(run, cls, args, kwargs)
-        if refused:
+            members.start(made)
+        if events.CONSTRUCT(run, made, init, args, kwargs) is not None:
             run.heap.write(made.state, "open", True)
             return
     given = run.resolve(run.call(Method(init[0], made), args, kwargs))

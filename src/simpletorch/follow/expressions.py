@@ -24,8 +24,8 @@ from simpletorch.follow.budget import LARGEST, formats_too_much, weight
 from simpletorch.follow.libraries.python.evaluation import evaluate
 from simpletorch.follow.marks import devices, gradients
 from simpletorch.follow.memory import elements, remembered
-from simpletorch.follow.mistakes import loading, modules, no_tensors
-from simpletorch.follow.model import iterators, kinds, unmodelled
+from simpletorch.follow.mistakes import events
+from simpletorch.follow.model import iterators, kinds, members, unmodelled
 from simpletorch.follow.numbers import between, offsets
 from simpletorch.follow.outcomes import Raise, Raised, Return
 from simpletorch.follow.scopes import Scope
@@ -105,14 +105,14 @@ def _perhaps(run: Interpreter, found: Choice, error: Raised) -> Value:
 def _attribute(run: Interpreter, node: ast.Attribute, scope: Scope) -> Value:
     owner = run.evaluate(node.value, scope)
     run.node = node
-    if owner is None and (gradients.lacks(run, node) or modules.none_lacks(run, node.attr)):
+    if owner is None and gradients.lacks(run, node):
         return run.unknown("an error was found here")
     found = attributes.read(run, owner, node.attr)
     if found is MISSING:
-        one = run.resolve(owner)
-        if no_tensors.lacks(one, node.attr):
-            return no_tensors.lacks_attribute(run, one, node.attr)
-        return modules.lacks(run, one, node.attr)
+        refused = events.LACKS(run, run.resolve(owner), node.attr)
+        if refused is None:
+            raise Raised("AttributeError", None, ("Exception", "BaseException"))
+        return refused
     return found
 
 
@@ -122,10 +122,8 @@ def _subscript(run: Interpreter, node: ast.Subscript, scope: Scope) -> Value:
     run.node = node
     if run.takers and not isinstance(run.resolve(owner), Tensor) and not guards.is_sure((owner, index)):
         guards.may_raise(run, guards.LOOKUP)
-    if type(owner) is Instance and loading.has_no_items(owner):
-        return modules.refuse(
-            run, "a DataLoader has no items: one goes over it", "next(iter(loader)) is the first batch"
-        )
+    if type(owner) is Instance and (refused := events.ITEM(run, owner)) is not None:
+        return refused
     return items.get(run, owner, index)
 
 
@@ -462,11 +460,11 @@ def _super(run: Interpreter, node: ast.Call, scope: Scope) -> Value:
     if len(node.args) == 2:
         owner, receiver = (run.resolve(run.evaluate(a, scope)) for a in node.args)
         if isinstance(owner, Class) and isinstance(receiver, Instance) and _is_other(receiver.cls, owner):
-            modules.begun(run, receiver)  # that nothing begins it is no second mistake
+            members.begun(run, receiver)  # that nothing begins it is no second mistake
             message = (
                 f"super({owner.name}, …): the object is a {receiver.cls.name}, which isn't derived from {owner.name}"
             )
-            return modules.refuse(run, message, "super() without arguments is always of the class around it")
+            return guards.refuse(run, message, "super() without arguments is always of the class around it")
     else:
         method: Scope | None = scope
         while method is not None and method.owner is None:

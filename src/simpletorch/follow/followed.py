@@ -28,7 +28,7 @@ from simpletorch.follow.libraries.pytorch import (  # noqa: F401  (tables)
     torch_streams,
 )
 from simpletorch.follow.marks.seen import Seen, Watching
-from simpletorch.follow.mistakes import training
+from simpletorch.follow.mistakes import events
 from simpletorch.follow.outcomes import Exhausted, Raise, Raised
 from simpletorch.follow.scopes import Scope
 from simpletorch.follow.sources import texts
@@ -161,7 +161,7 @@ def follow_from(
         if not whole:
             run.budget.take_at_most(_SECONDS_OF_UNCALLED)
         elif not run.program.is_library:  # of one, not all is read that could make it right
-            training.finish(run)
+            events.END(run)
         run.hypothetical = True
         follow_entries(run, tree, scope)
         for found in run.broken:

@@ -18,7 +18,7 @@ from simpletorch.shapes import Expr
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["ANY", "LOOKUP", "OF_TENSORS", "Guard", "guarded", "is_caught", "is_sure", "may_raise"]
+__all__ = ["ANY", "LOOKUP", "OF_TENSORS", "Guard", "guarded", "is_caught", "is_sure", "may_raise", "refuse"]
 
 _BASES: Final = ("Exception", "BaseException")
 ANY: Final = (Raised("", None, _BASES),)
@@ -180,3 +180,18 @@ def is_sure(value: Value, depth: int = 3) -> bool:
     if isinstance(value, slice):
         return is_sure((value.start, value.stop, value.step), depth)
     return True
+
+
+def refuse(
+    run: Interpreter, message: str, hint: str | None, error: str = "TypeError", code: str = "tensor-class"
+) -> Unknown:
+    """What Python or torch raises: a finding, or an exception where somebody may catch it.
+
+    Raises:
+        Raised: somebody may catch it.
+    """
+    raised = Raised(error, None, _BASES)
+    if is_caught(run, raised):
+        raise raised
+    run.find(code, message, hint)
+    return run.unknown("an error was found here")

@@ -34,9 +34,9 @@ from simpletorch.follow.heap import Cells, Heap, born, now
 from simpletorch.follow.libraries.harmless import OF_ARRAYS
 from simpletorch.follow.marks import devices, gradients, sparsity
 from simpletorch.follow.memory import recursion, remembered, stand_ins
-from simpletorch.follow.mistakes import purity
-from simpletorch.follow.mistakes.training import Training
+from simpletorch.follow.mistakes import listeners  # noqa: F401  (they subscribe)
 from simpletorch.follow.model import generators, metaclasses
+from simpletorch.follow.model.training import Promise, Training
 from simpletorch.follow.numbers import sizes
 from simpletorch.follow.outcomes import Done, Ending, Exhausted, Outcome, Raised
 from simpletorch.follow.sources.syntax import number, parse, unparsed
@@ -105,7 +105,7 @@ class Interpreter:
         # and those of `gradients`
         self.modes: dict[str, Any] = {gradients.MODE: True, "autocast": None}
         self.training = Training()
-        self.promises: list[purity.Promise] = []  # the calls of pure functions that run
+        self.promises: list[Promise] = []  # the calls of pure functions that run
         self.broken: list[Finding] = []  # what they do in spite of it
         self.unsure_modes = 0  # how many managers around here may have set the grad mode
         self.order: dict[Any, Any] | None = None  # of streams, see `streams`

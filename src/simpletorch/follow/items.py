@@ -11,7 +11,7 @@ from simpletorch.follow import branches, guards, iteration
 from simpletorch.follow.budget import LARGEST
 from simpletorch.follow.marks import sparsity
 from simpletorch.follow.memory import stand_ins
-from simpletorch.follow.mistakes import purity
+from simpletorch.follow.mistakes import events
 from simpletorch.follow.model import kinds, metaclasses, unmodelled
 from simpletorch.follow.numbers import between, offsets, sizes
 from simpletorch.follow.outcomes import Raised
@@ -387,7 +387,7 @@ def put(run: Interpreter, owner: Value, index: Value, value: Value) -> None:
     """``owner[index] = value``."""
     owner, index = run.resolve(owner), run.resolve(index)
     if run.promises and not isinstance(owner, Tensor):
-        purity.changes(run, owner)
+        events.CHANGE(run, owner)
     if isinstance(owner, Choice):
         branches.distribute(run, owner, lambda v: put(run, v, index, value))
     elif isinstance(owner, Tensor):
@@ -492,7 +492,7 @@ def remove(run: Interpreter, owner: Value, index: Value) -> None:
     """``del owner[index]``."""
     owner, index = run.resolve(owner), run.resolve(index)
     if run.promises:
-        purity.changes(run, owner)
+        events.CHANGE(run, owner)
     if isinstance(owner, Dict):
         check_key(run, index)
     if isinstance(owner, Dict) and can_be_key(index):

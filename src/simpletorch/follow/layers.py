@@ -14,14 +14,16 @@ from simpletorch.follow.marks import carried, devices, gradients, layout, sequen
 from simpletorch.follow.marks.mark import LayerCall
 from simpletorch.follow.memory import answers, remembered
 from simpletorch.follow.memory.answers import Answer, answer
-from simpletorch.follow.mistakes import modes, modules, no_tensors, purity
+from simpletorch.follow.mistakes import events
+from simpletorch.follow.model import members
 from simpletorch.follow.numbers import indexes
 from simpletorch.follow.values import (
     MISSING,
     Choice,
-    Class,
+    Dict,
     Function,
     Instance,
+    List,
     Method,
     Native,
     Tensor,
@@ -66,11 +68,11 @@ __all__ = [
     "named_tensors",
     "note_change",
     "only",
+    "optimized",
     "own_tensors",
 ]
 
-MODULE: Final = modules.MODULE
-_NO_TENSORS: Final = (Class, Instance)
+MODULE: Final = members.MODULE
 _OPEN: Final = (Unknown, Choice, Instance)
 
 
@@ -82,21 +84,20 @@ def is_module(value: Value) -> bool:
 def call(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     """``module(*args, **kwargs)``: hooks aren't known, so a module with some gives what isn't known."""
     run.training.called[id(module.cells)] = module
-    if modules.is_bare(module) and (refused := modules.misfit(run, module)) is not None:
+    if (refused := events.MODULE(run, module)) is not None:
         return refused
-    modes.called(run, module)
     if module.state and (found := _with_hooks(run, module, args, kwargs)) is not MISSING:
         return found
     found = module.cells.get("forward")
     if found is not None:
         return run.call(found, args, kwargs)
     in_class = module.cls.find("forward")
-    if in_class is None and (refused := modules.lacks_forward(run, module)) is not None:
+    if in_class is None and (refused := events.NO_FORWARD(run, module)) is not None:
         return refused
     if in_class is None:
         return run.call_in_the_dark(run.unknown(f"{module!r} has no forward that is known"), args, kwargs)
     if isinstance(in_class[0], Function):
-        inside = run.training.modes.inside
+        inside = run.training.inside
         inside.append(module)
         try:
             return remembered.call(run, module, in_class[0], args, kwargs)
@@ -174,9 +175,8 @@ def build(run: Interpreter, module: Instance, name: str, arguments: dict[str, Va
     module.native = only(made)
     if run.places:
         devices.made_of(run, module, given)
-    inside = not run.entry and any(getattr(call.node, "name", None) == "forward" for call in run.running)
-    if inside and made is not None and gradients.has_parameters(made):
-        run.training.made_inside.append((module, run.finding("tensor-training", "", None)))
+    if made is not None:
+        events.LAYER_MADE(run, module, made)
 
 
 _rules: Final[dict[tuple[ModuleRule, tuple[type, ...]], ModuleRule]] = {}
@@ -225,19 +225,16 @@ def forward(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs:
         choice = tensors.first_choice((*args, *kwargs.values()))
         if choice is not None:
             return run.each(choice, lambda _: forward(run, module, args, kwargs))
-    rule = module.native
+    own = module.native if isinstance(module.native, ModuleRule) and not module.state.get("changed") else None
     run.training.called[id(module.cells)] = module
-    if args and type(args[0]) in _NO_TENSORS and (refused := modules.check_operands(run, module.cls.name, args)):
+    if (refused := events.LAYER_OPERANDS(run, module, own, args, kwargs)) is not None:
         return refused
-    if not isinstance(rule, ModuleRule) or module.state.get("changed"):
+    if own is None:
         return run.unknown(f"what a {module.cls.name} gives whose sizes aren't known")
-    if (refused := no_tensors.check_layer(run, rule, args, kwargs)) is not None:
-        return refused
+    rule: ModuleRule = own
     if run.converts_dtypes and not rule.takes_parameters_dtype and hasattr(rule, "dtype"):
-        own: dict[str, Any] = {"dtype": _dtype_of(run, module, rule)}
-        rule = replace(rule, **own)  # the result has the parameters' dtype
-    if run.promises:
-        purity.layer(run, module, module.cls.name)
+        changes: dict[str, Any] = {"dtype": _dtype_of(run, module, rule)}
+        rule = replace(rule, **changes)  # the result has the parameters' dtype
     if run.order is not None:
         streams.check(run, str(rule), (*args, *kwargs.values()))
     given, named = tensors.operands(args), {k: tensors.to_rule(v) for k, v in kwargs.items()} if kwargs else {}
@@ -257,9 +254,9 @@ def forward(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs:
         return run.report(_with_hint(rule, args, result))
     name = _short(rule.names[0])
     misfit = indexes.check_layer(name, rule, args, module.state.get(_IGNORES, indexes.IGNORED))
-    misfit = misfit or modes.check_batch(run, module, name, args)
     if misfit is not None:
         run.report(misfit)
+    events.LAYER(run, module, name, rule, args, kwargs)
     _learn(run, name, rule, args)
     out = tensors.made(run, result) if isinstance(result, TensorType) else tensors.from_rule(run, result, str(rule))
     gradients.forward(run, module, name, rule, args, kwargs, out)
@@ -508,7 +505,7 @@ def lists_own(run: Interpreter, module: Instance) -> bool:
 
 def holds_known(run: Interpreter, module: Instance) -> bool:
     """Whether it is known what is directly inside."""
-    unknown = any(modules.may_be_module(run.resolve(v)) for v in module.cells.values() if type(v) in _OPEN)
+    unknown = any(members.may_be_module(run.resolve(v)) for v in module.cells.values() if type(v) in _OPEN)
     unfinished = module.cls.native is not None and module.native is None
     return not (module.state.get("open") or module.cls.unknown_base is not None or unknown or unfinished)
 
@@ -532,3 +529,18 @@ def named_tensors(
             ):
                 seen.add(id(found))
                 yield f"{path}.{name}" if path else name, found
+
+
+def optimized(run: Interpreter, optimizer: Instance) -> Iterator[Tensor | None]:
+    """The parameters of an optimizer; None for what isn't known."""
+    groups = run.resolve(optimizer.cells.get("param_groups"))
+    if not isinstance(groups, List) or groups.items is None:
+        yield None
+        return
+    for group in map(run.resolve, groups.items):
+        held = run.resolve(group.cells.get("params")) if isinstance(group, Dict) else None
+        if not isinstance(held, List) or held.items is None:
+            yield None
+            return
+        for one in map(run.resolve, held.items):
+            yield one if isinstance(one, Tensor) else None

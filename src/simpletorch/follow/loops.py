@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from simpletorch.follow import assignment, branches, calls, guards, items, iteration
 from simpletorch.follow.heap import OF_GRAPHS, Cells, Change, Missing, born, now
 from simpletorch.follow.memory import closures, stand_ins
-from simpletorch.follow.mistakes import last_batches, schedules
+from simpletorch.follow.mistakes import events
 from simpletorch.follow.model import generators, iterators
 from simpletorch.follow.numbers import between, last_rounds, sizes
 from simpletorch.follow.numbers.growth import Growth
@@ -148,9 +148,9 @@ def _over(run: Interpreter, node: ast.For | ast.AsyncFor, scope: Scope, source: 
         loop.lists = tuple((v, v.items) for v in map(run.resolve, source.lazy.over) if isinstance(v, List))
         loop.again = source.lazy.again
     iterators.force(run, source)
-    loop.last = last_batches.of(source)
+    loop.last = _last_of(source)
     found = run.items(source)
-    schedules.begins(run, node, whole, found)
+    events.LOOP(run, node, whole, found)
     if found is not None:
         watched = whole.owner if isinstance(whole, View) else whole
         alive = isinstance(source, List) and source is whole and not isinstance(source, View)
@@ -223,13 +223,23 @@ def _has_items(source: Value) -> bool:
     return size is not None and at_least(size, 1) is True
 
 
+def _last_of(source: Value) -> Last | None:
+    """The last batch, where it has fewer samples than the others: of a loader, or of ``range(0, n, size)``."""
+    if isinstance(source, Iterator):
+        return source.last
+    if isinstance(source, range) and source.step > 1 and len(source) > 1 and source.start == 0:
+        left = source.stop - source[-1]
+        return Last(lambda: source[-1], left, source.step, of_loader=False) if left < source.step else None
+    return None
+
+
 def _to_the_last(loop: _Loop, node: ast.For | ast.AsyncFor, last: Last) -> None:
     """A round with the last batch, which is smaller."""
 
     def once() -> None:
         loop.once(lambda: assignment.assign(loop.run, node.target, last.make(), loop.scope))
 
-    last_batches.follow(loop.run, node, loop.scope, last, once)
+    events.LAST_BATCH(loop.run, node, loop.scope, last, once)
 
 
 def _each(

@@ -13,7 +13,7 @@ from simpletorch.follow.budget import LARGEST, formats_too_much, weight
 from simpletorch.follow.libraries import METHODS as LIBRARY_METHODS
 from simpletorch.follow.marks import sparsity
 from simpletorch.follow.memory import stand_ins
-from simpletorch.follow.mistakes import no_tensors
+from simpletorch.follow.mistakes import events
 from simpletorch.follow.model import abstract, counters, descriptors, iterators, kinds, metaclasses, unmodelled
 from simpletorch.follow.numbers import between, indexes, offsets
 from simpletorch.follow.outcomes import Raised
@@ -157,8 +157,8 @@ def binary(run: Interpreter, name: str, left: Value, right: Value) -> Value:
         if run.takers:
             _may_refuse(run, name, left, right)
         return _of_unknown(run, name, left, right)
-    if Fields in both and (said := no_tensors.check_several(run, name, left, right)):
-        return said
+    if Fields in both and (refused := events.OPERATOR(run, name, left, right)) is not None:
+        return refused
     if isinstance(left, List | Set | Dict) or isinstance(right, List | Set | Dict):
         return _of_collections(run, name, left, right)
     if isinstance(left, Expr) or isinstance(right, Expr):
@@ -168,16 +168,16 @@ def binary(run: Interpreter, name: str, left: Value, right: Value) -> Value:
 
 def _of_tensors(run: Interpreter, name: str, left: Value, right: Value) -> Value:
     if isinstance(left, Tensor):
-        if type(right) in no_tensors.WITHOUT_OPERATORS and (said := no_tensors.check_operator(run, name, left, right)):
-            return said
+        if type(right) is not Tensor and (refused := events.OPERATOR(run, name, left, right)) is not None:
+            return refused
         return offsets.moved(name, left, right, run.ask(f"Tensor.{name}", (left, right)))
     mirrored = _MIRRORED.get(name) or f"__r{name[2:]}"
     if isinstance(left, Instance) and left.cls.find(name) is not None:
         answer = run.resolve(run.call(run.attribute(left, name), (right,)))
         if answer is not NotImplemented:
             return answer
-    if type(left) in no_tensors.WITHOUT_OPERATORS and (said := no_tensors.check_operator(run, mirrored, right, left)):
-        return said
+    if (refused := events.OPERATOR(run, mirrored, right, left)) is not None:
+        return refused
     if f"Tensor.{mirrored}" not in RULES:
         return unmodelled.operator(run, name)
     return offsets.moved(name, left, right, run.ask(f"Tensor.{mirrored}", (right, left)))

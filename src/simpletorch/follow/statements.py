@@ -11,7 +11,7 @@ from simpletorch.follow import assignment, branches, calls, classes, guards, loo
 from simpletorch.follow.annotations import hold_variable
 from simpletorch.follow.guards import Guard
 from simpletorch.follow.marks import devices
-from simpletorch.follow.mistakes import modules
+from simpletorch.follow.mistakes import events
 from simpletorch.follow.model import handlers, kinds, unmodelled
 from simpletorch.follow.outcomes import BREAK, CONTINUE, Done, Ending, Outcome, Passing, Raise, Raised, Return, Split
 from simpletorch.follow.sources import imports, machines, moves, refusals
@@ -96,7 +96,7 @@ def _unmodelled(run: Interpreter, node: ast.stmt, scope: Scope) -> Done:
 def _expression(run: Interpreter, node: ast.Expr, scope: Scope) -> Done:
     value = run.evaluate(node.value, scope)
     if type(node.value) is ast.Attribute:
-        modules.check_statement(run, value, node.value)
+        events.STATEMENT(run, node.value, value)
     return None
 
 
@@ -163,7 +163,7 @@ def _assert(run: Interpreter, node: ast.Assert, scope: Scope) -> Done:
         return None
     if test is False and (_is_about_shapes(node.test) or _is_about_known_values(run, node.test, scope)):
         run.node = node
-        said = modules.refuse(run, _failed(run, node.test, scope), None, "AssertionError", "tensor-shape")
+        said = guards.refuse(run, _failed(run, node.test, scope), None, "AssertionError", "tensor-shape")
         ends = scope.function not in ("", "__init__")  # an object that is half made would lack attributes
         return Return(said) if ends else None  # behind it nothing is judged
     error = Raise(Raised("AssertionError", None, ("Exception", "BaseException")))

@@ -11,7 +11,8 @@ from simpletorch.follow.marks import carried, devices, gradients, layout, sequen
 from simpletorch.follow.marks.mark import Call
 from simpletorch.follow.memory import answers
 from simpletorch.follow.memory.answers import Answer
-from simpletorch.follow.mistakes import mixed, modes, modules, no_tensors, purity
+from simpletorch.follow.mistakes import events
+from simpletorch.follow.model import members
 from simpletorch.follow.numbers import between, indexes, offsets, sizes
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
 __all__ = [
+    "JOINS",
     "ask",
     "autocast",
     "by_rule",
@@ -124,7 +126,7 @@ def to_rule(value: Value) -> Any:
 def _is_layer(value: Instance) -> bool:
     """Whether an object is one of torch's layers as it was made."""
     is_as_made = not value.state.get("changed") and not value.state.get("open")
-    return is_as_made and modules.is_layer_of_torchs(value)
+    return is_as_made and members.is_layer_of_torchs(value)
 
 
 def autocast(run: Interpreter) -> Autocast | None:
@@ -246,9 +248,9 @@ def ask(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[str, 
     for a in args:
         if type(a) is Tensor and a.array:
             is_numpys = name.startswith("Tensor.") and type(args[0]) is Tensor and args[0].array
-            places = _operation(name).places if name in RULES and not is_numpys else None
-            if places is not None and (refused := no_tensors.check(run, name, places, args)) is not None:
-                return refused
+            for listener in _operation(name).given if name in RULES and not is_numpys else ():
+                if (refused := listener(run, args, kwargs)) is not None:
+                    return refused
             return run.program.array_operation(run, name, args, kwargs)
     return by_rule(run, name, args, kwargs)
 
@@ -260,15 +262,15 @@ class _Operation:
     __slots__ = (
         "converts",
         "counts",
+        "done",
         "first",
+        "given",
         "indexes",
         "is_checked",
         "is_in_place",
-        "is_looked_at",
         "iterates",
-        "joins",
+        "makes_samples",
         "names_sizes",
-        "places",
         "short",
         "takes_sizes",
         "writes",
@@ -281,16 +283,17 @@ class _Operation:
         self.is_checked = indexes.is_checked(name) or layout.writes(name)
         self.names_sizes = name in sizes.MAKERS
         self.takes_sizes = name in _TAKES_SIZES
-        self.places = no_tensors.Places(name)
         self.iterates = short == "pad_sequence"
-        self.joins = short in _JOINS or self.iterates
-        positional = RULES[name].binder.positional
-        tensors = next((i for i in range(len(positional)) if i not in self.places.tensors), len(positional))
-        self.first = positional[: max(tensors, self.joins)]
+        rule = RULES[name]
+        positional = rule.binder.positional
+        tensors = next((i for i, n in enumerate(positional) if n not in rule.tensor_parameters), len(positional))
+        self.first = positional[: max(tensors, short in JOINS)]
         self.counts = sizes.counts(short)
         self.converts = name in _CONVERSIONS
         self.writes = indexes.writes(name)  # numbers, or says what they are
-        self.is_looked_at = name in sequences.MAKERS or name in mixed.OPERATIONS or name in modes.DROPS
+        self.makes_samples = name in sequences.MAKERS
+        self.given = events.OPERANDS.of(name).listeners
+        self.done = events.OPERATION.of(name).listeners
 
 
 _operations: Final[dict[str, _Operation]] = {}
@@ -325,21 +328,14 @@ def by_rule(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[s
         kwargs = dict(kwargs)
         while len(args) < len(operation.first) and operation.first[len(args)] in kwargs:
             args = (*args, kwargs.pop(operation.first[len(args)]))
-    if run.promises:
-        purity.operation(run, name, args, kwargs)
     if operation.iterates and args:
         args = (_gone_over(run, args[0]), *args[1:])
     first = args[0] if args else None
-    if operation.joins and args and (refused := no_tensors.check_many(run, name, first)) is not None:
-        return refused
-    if args and type(first) is not Tensor:
-        if type(first) in _NO_TENSORS and (refused := modules.check_operands(run, operation.short, args)):
+    for listener in operation.given:
+        if (refused := listener(run, args, kwargs)) is not None:
             return refused
-        many = args[0] if isinstance(args[0], List) and args[0].items is None else None
-        if many is not None and isinstance(run.resolve(many.item), Tensor):
-            return _of_many(run, name, many, args[1:], kwargs)
-    if (refused := no_tensors.check(run, name, operation.places, args)) is not None:
-        return refused
+    if type(first) is List and first.items is None and isinstance(run.resolve(first.item), Tensor):
+        return _of_many(run, name, first, args[1:], kwargs)
     if operation.indexes:
         args = (args[0], offsets.placed(args[1]), *args[2:])
     if operation.takes_sizes:
@@ -395,14 +391,10 @@ def by_rule(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[s
         indexes.note_written_out(name, args, given_back)
     gradients.follow(run, name, args, kwargs, given_back)
     _mark(run, known, name, args, kwargs, given_back)
-    if not operation.is_looked_at:
-        return given_back
-    if name in sequences.MAKERS:
+    if operation.makes_samples:
         sequences.made(run, name, given_back)
-    elif name in mixed.OPERATIONS and not sequences.mixes(run, name, args[0], given_back):
-        mixed.check(run, name, args[0], given_back)
-    elif name in modes.DROPS:
-        modes.dropped(run, modes.DROPS[name], args, kwargs)
+    for listen in operation.done:
+        listen(run, args, kwargs, given_back)
     return given_back
 
 
@@ -440,10 +432,9 @@ def _mark(
         answers.keep(known, tuple(key), result, operands)
 
 
-_JOINS: Final = frozenset({
-    "cat", "concat", "concatenate", "stack", "hstack", "vstack", "dstack", "column_stack",
+JOINS: Final = frozenset({
+    "cat", "concat", "concatenate", "stack", "hstack", "vstack", "dstack", "column_stack", "pad_sequence",
 })  # fmt: skip
-_NO_TENSORS: Final = (Class, Instance)
 
 
 def _short(name: str) -> str:
@@ -590,7 +581,7 @@ def type_of_many(name: str, many: Value, found: Sequence[Value]) -> TensorType |
     if not isinstance(first, Tensor) or not isinstance(second, Tensor):
         return None
     size, two, three = between.count(many), first.type.shape, second.type.shape
-    if _short(name) in _JOINS and size is not None and two.is_exact and two.rank == three.rank:
+    if _short(name) in JOINS and size is not None and two.is_exact and two.rank == three.rank:
         pairs = zip(two.dims, three.dims, strict=True)
         return replace(first.type, shape=Shape(tuple(between.extended(size, *p) for p in pairs)))
     return branches.common_type(first.type, second.type)

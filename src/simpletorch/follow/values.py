@@ -52,6 +52,7 @@ __all__ = [
     "HISTORY",
     "MISSING",
     "NEXT",
+    "OFF",
     "PENDING",
     "RELOADED",
     "REPEATED",
@@ -626,6 +627,8 @@ class Saved(NamedTuple):
 
 GRADIENTS: Final = "gradients"
 """In the state of an optimizer: what became of its gradients last, see `mistakes.updates`."""
+OFF: Final = "off"
+"""In the state of a `GradScaler` that doesn't scale."""
 REPEATED: Final = "repeated"
 """Of an open container of modules: it holds any number of what it is known to hold, and nothing else."""
 

@@ -13,7 +13,8 @@ from torch.nn import functional as F
 import simpletorch as st
 from simpletorch.follow import follow, layers
 from simpletorch.follow.attributes import _COMPILED, _IN_PYTHON
-from simpletorch.follow.mistakes import modules
+from simpletorch.follow.mistakes import attributes
+from simpletorch.follow.model import members
 from simpletorch.rules import RULES, ModuleRule
 from tests.oracle.modules import build, cases, torch_class
 
@@ -499,7 +500,7 @@ def test_the_attributes_of_torchs_modules_are_known():
     # transformers gives torch.nn.Module a method of its own, where it is imported
     own = {n for n in dir(nn.Module) if "transformers" in str(getattr(getattr(nn.Module, n), "__module__", ""))}
     names = {n for c in containers for n in dir(c) if not n.startswith("_")} - own
-    assert names <= modules._OF_MODULES
+    assert names <= members.OF_MODULES
 
 
 TRANSFORMERS = "transformers.modeling_utils"  # which gives torch's modules a method, where it is imported
@@ -516,9 +517,9 @@ def test_the_attributes_of_our_containers_are_known():
     )
     there = {n for kind in kinds for n in dir(kind) if not n.startswith("_")}
     others = {n for n in there if getattr(getattr(torch.nn.Module, n, None), "__module__", None) == TRANSFORMERS}
-    assert there - others <= modules._OF_MODULES
+    assert there - others <= members.OF_MODULES
     ours = set(dir(st.data.Dataset)) - set(dir(torch.utils.data.Dataset))
-    assert {n for n in ours if not n.startswith("_")} == modules._OF_DATASETS
+    assert {n for n in ours if not n.startswith("_")} == attributes._OF_DATASETS
 
 
 def test_a_layer_of_torchs_lacks_what_it_is_said_to_lack():
@@ -535,9 +536,9 @@ def test_a_layer_of_torchs_lacks_what_it_is_said_to_lack():
 
 
 def test_methods_of_tensors_are_no_attributes_of_layers():
-    assert all(hasattr(torch.zeros(1), n) for n in modules._OF_TENSORS)
+    assert all(hasattr(torch.zeros(1), n) for n in attributes._OF_TENSORS)
     plain = nn.ReLU(), nn.LayerNorm(3), nn.LSTM(3, 5), nn.Softmax(1), nn.Upsample(3), nn.AvgPool2d(3)
-    assert not any(hasattr(layer, n) for n in modules._OF_TENSORS for layer in plain)
+    assert not any(hasattr(layer, n) for n in attributes._OF_TENSORS for layer in plain)
 
 
 def test_the_sentences(tmp_path):

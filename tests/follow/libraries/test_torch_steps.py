@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from simpletorch.follow import follow
-from simpletorch.follow.mistakes.steps import WEIGHTED
+from simpletorch.follow.marks.weights import WEIGHTED
 
 GAN = """import torch
 from torch import nn

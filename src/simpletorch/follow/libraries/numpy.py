@@ -49,7 +49,8 @@ from simpletorch.follow.libraries.arrays import (
     write_into,
 )
 from simpletorch.follow.marks import gradients, sparsity
-from simpletorch.follow.mistakes import mixed, modules
+from simpletorch.follow.mistakes import events
+from simpletorch.follow.model import members
 from simpletorch.follow.numbers import indexes, sizes
 from simpletorch.follow.values import (
     MISSING,
@@ -1169,7 +1170,7 @@ def _reshaped(run: Interpreter, source: Value, *shape: Value) -> Value:
         return run.unknown("an array of a shape that isn't known")
     given = as_array(run, source)
     made = by_rule(run, "Tensor.reshape", (given, *shape), {}, given.type.dtype)
-    mixed.check(run, "Tensor.reshape", given, made)
+    events.RESHAPE(run, given, made)
     return made
 
 
@@ -1466,7 +1467,7 @@ def array_attribute(run: Interpreter, value: Tensor, name: str) -> Value:
         return run.unknown("the bytes of an array", "int", "data")
     if name in _ARRAY or name in value.cells:
         return BoundNative(name, value) if name in _ARRAY else value.cells[name]
-    return MISSING if not run.entry and modules.array_lacks(value, name) else run.unknown(f".{name} of an array")
+    return MISSING if not run.entry and members.array_lacks(value, name) else run.unknown(f".{name} of an array")
 
 
 @model("numpy.copy")

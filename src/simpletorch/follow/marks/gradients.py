@@ -14,9 +14,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, final
 
 from simpletorch.follow.heap import now
-from simpletorch.follow.marks import layout, sparsity
+from simpletorch.follow.marks import forms, layout, sparsity, weights
 from simpletorch.follow.marks.mark import Mark
-from simpletorch.follow.mistakes import losses, purity, steps
+from simpletorch.follow.mistakes import events
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
     CHANGED,
@@ -33,6 +33,7 @@ from simpletorch.follow.values import (
     Unknown,
     Value,
     is_among,
+    is_known,
     tensors_in,
 )
 from simpletorch.rules import CannotTell, ModuleRule, TensorType, parameters
@@ -45,6 +46,7 @@ from simpletorch.rules.core.cards import (
     RESULT,
     SOME,
     SOMETHING,
+    VIEW,
     WRITES,
     Card,
 )
@@ -123,7 +125,7 @@ def key(value: Tensor) -> History | None:
     That its numbers are a layer's doesn't: only losses ask for it, and the layers of a stack should be followed once.
     """
     known: History | None = value.cells.get(HISTORY)
-    if known is not None and known.form == losses.SCORES:
+    if known is not None and known.form == forms.SCORES:
         known = replace(known, form=None) if known != History(form=known.form) else None
     base = value.base
     while known is not None and known.grad is False and base is not None:
@@ -252,7 +254,7 @@ def cut(value: Tensor, made: Tensor) -> Tensor:
 def escaped(run: Interpreter, value: Tensor) -> None:
     """Unknown code has the tensor: it may write to it and set its flags."""
     note_use(run, value)
-    run.training.lose_sight(run)
+    events.IN_THE_DARK(run)
     known = value.cells.get(HISTORY)
     if known is not None:
         run.heap.write(value.cells, HISTORY, _SOMEHOW if known.grad and known.leaf is False else MISSING)
@@ -265,8 +267,6 @@ def follow(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: Mapping
     """What is known of the gradient of what an operation gives; in place, a leaf mustn't be changed."""
     short = name.rpartition(".")[2]
     first = args[0] if args else None
-    if short in losses.CHOICES:
-        losses.check_choice(run, short, args, kwargs)
     card = card_of(name)
     if card.memory is WRITES and short.startswith("__"):
         others = args[2 if short == "__setitem__" else 1 :]
@@ -280,8 +280,6 @@ def follow(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: Mapping
             _written(run, first, (*args[1:], *kwargs.values()), short)
         elif not is_among(result, args):
             _of_result(run, short, card, args, kwargs, result)
-        if short in losses.LOSSES:
-            losses.check(run, short, args, kwargs)
     elif isinstance(result, tuple):
         for one in tensors_in(result):
             _of_result(run, short, card, args, kwargs, one)
@@ -296,13 +294,13 @@ def _of_result(
     if shares:  # but a write to x.detach() brings no gradient to x
         first = args[1] if type(first) is str and len(args) > 1 else first  # torch.einsum("i j -> j i", x)
         result.base = first if isinstance(first, Tensor) else None
-        result.is_view = bool(run.promises) and purity.views(short, card, args)
+        result.is_view = bool(run.promises) and _is_view(short, card, args)
         if result.base is None and first is not None:
             return
     floating = _is_float(result.type)
     if floating is False:
         return  # torch gives no gradients to these, and `of` knows it
-    form = losses.form(short, card, args, kwargs, result)
+    form = forms.of_operation(short, card, args, kwargs, result)
     asked = kwargs.get("requires_grad", False)
     if asked is not False:
         mark(result, LEAF if asked is True else None)
@@ -462,6 +460,14 @@ def _trains(run: Interpreter, module: Instance, rule: ModuleRule) -> bool | None
     return _among(run, held, [])
 
 
+def _is_view(short: str, card: Card, args: tuple[Value, ...]) -> bool:
+    """Whether what an operation gives is surely memory of its first operand."""
+    if short == "__getitem__":
+        rows = args[1] if isinstance(args[1], tuple) else (args[1],)
+        return all(is_known(r) and not isinstance(r, bool) for r in rows)
+    return card.memory is VIEW
+
+
 def forward(
     run: Interpreter,
     module: Instance,
@@ -477,16 +483,14 @@ def forward(
     own = False if given else _trains(run, module, rule)
     grad = True if given or own else None if given is None or own is None else False
     shares = short in _SHARING_LAYERS
-    form = losses.form_of_layer(short, rule, args)
+    form = forms.of_layer(short, rule, args)
     for result in (out,) if type(out) is Tensor else tensors_in((out,)):
         if shares and args and isinstance(args[0], Tensor):
             result.base = args[0]
         if _is_float(result.type) is not False:
             _known(run, grad, behind, result, form, shares, short in _SAVING_LAYERS)
-        if given and short in steps.WEIGHTED and run.modes.get("autocast") is None:
+        if given and short in weights.WEIGHTED and run.modes.get("autocast") is None:
             _keep_weight(module, result, short)
-    if short in losses.LOSSES:
-        losses.check(run, short, args, {**kwargs, "reduction": getattr(rule, "reduction", "mean")})
 
 
 def _keep_weight(layer: Instance, result: Tensor, short: str) -> None:
@@ -614,7 +618,7 @@ def backward(run: Interpreter, value: Value, gradient: Value, retain: Value, inp
         )
         return
     if inputs is None:
-        steps.computed(run, graph, lambda weight: of(run, weight))
+        weights.computed(run, graph, lambda weight: of(run, weight))
     if run.resolve(retain) is False and inputs is None:
         for tensor in graph:
             if tensor.cells[HISTORY].saves:
@@ -631,7 +635,7 @@ def _changed(graph: Iterable[Tensor]) -> Iterator[tuple[Tensor, str]]:
 
 def _outdated(run: Interpreter, graph: Iterable[Tensor]) -> Kept | None:
     """What an operation of the graph has kept and a step has changed."""
-    found = (kept for tensor in graph for kept in tensor.cells[HISTORY].kept if steps.is_outdated(run, kept))
+    found = (kept for tensor in graph for kept in tensor.cells[HISTORY].kept if weights.is_outdated(run, kept))
     return next(found, None)
 
 

@@ -27,7 +27,7 @@ from simpletorch.follow.memory.trees import (
     known_tree,
     tree_of,
 )
-from simpletorch.follow.mistakes.modules import MODULE
+from simpletorch.follow.model.members import MODULE
 from simpletorch.follow.numbers import indexes, sizes
 from simpletorch.follow.outcomes import Exhausted
 from simpletorch.follow.sources.lazy_cells import LazyCells

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 from simpletorch.follow.heap import HISTORY, MISSING, Cells
 from simpletorch.follow.marks.mark import KEYED
-from simpletorch.follow.mistakes.modules import MODULE
+from simpletorch.follow.model.members import MODULE
 from simpletorch.follow.values import Dict, History, Instance, List, Tensor, Value, is_known
 from simpletorch.shapes import Expr
 

@@ -9,22 +9,40 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from simpletorch.follow.values import Function, Instance, Tensor, Value
+from simpletorch.follow import guards
+from simpletorch.follow.mistakes import events
+from simpletorch.follow.model import members
+from simpletorch.follow.values import Function, Instance, Tensor, Unknown, Value
 from simpletorch.rules.core.binding import Binder
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
     from simpletorch.follow.libraries import Model
 
-__all__ = ["is_named", "misfit", "of_layer", "of_model"]
+__all__ = ["LISTENS", "of_layer"]
 
 
-def misfit(
+def _of_function(
+    run: Interpreter, function: Function, args: tuple[Value, ...], kwargs: Mapping[str, Value]
+) -> Unknown | None:
+    """A call that doesn't fit; nothing is said where the arguments aren't seen."""
+    wrong = _misfit(run, function, args, kwargs)
+    if wrong is None:
+        return None
+    if function.name == "__init__" and args and isinstance(args[0], Instance):
+        members.begun(run, args[0])
+        run.heap.write(args[0].state, "open", True)  # the object was never built
+    if function.node in run.replaceable and not _is_named(run.node, function):
+        return run.unknown(f"what a caller gives for {function.name}, which doesn't fit here")
+    return guards.refuse(run, *wrong)
+
+
+def _misfit(
     run: Interpreter, function: Function, args: tuple[Value, ...], kwargs: Mapping[str, Value]
 ) -> tuple[str, str | None] | None:
-    """Why a call that doesn't fit fails, and what would be right; None where nobody sees the arguments."""
+    """Why a call that doesn't fit fails, and what would be right."""
     own = _receivers(run.node, args, kwargs, function.owner is not None)
     if own is None:
         return None
@@ -40,7 +58,7 @@ def misfit(
     return None if wrong is None else (f"{shown} {wrong}", None)
 
 
-def is_named(node: ast.AST, function: Function) -> bool:
+def _is_named(node: ast.AST, function: Function) -> bool:
     """Whether a call names the function, or its class, itself: a parameter may stand for another one."""
     own = function.name if function.owner is None else function.owner.name
     match node:
@@ -49,9 +67,7 @@ def is_named(node: ast.AST, function: Function) -> bool:
     return False
 
 
-def of_model(
-    run: Interpreter, model: Model, args: tuple[Value, ...], kwargs: Mapping[str, Value]
-) -> tuple[str, str | None] | None:
+def _of_model(run: Interpreter, model: Model, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> Unknown | None:
     """The same of a library's function, whose model has the library's whole signature."""
     binder = model.binder
     own = _receivers(run.node, args, kwargs, model.is_method)
@@ -60,7 +76,7 @@ def of_model(
         return None
     odd = next((k for k in kwargs if k not in binder.by_name), None)
     close = get_close_matches(odd, binder.by_name, 1) if odd is not None else ()
-    return f"{model.shown} {wrong}", f"did you mean {close[0]}?" if close else None
+    return guards.refuse(run, f"{model.shown} {wrong}", f"did you mean {close[0]}?" if close else None)
 
 
 def of_layer(run: Interpreter, binder: Binder, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> str | None:
@@ -101,3 +117,6 @@ def _shown(function: Function) -> str:
 
 def _signature(function: Function, *names: str) -> str:
     return f"def {function.name}({', '.join(names)})"
+
+
+LISTENS: Final = (events.MISFIT.to(_of_function), events.MODEL_MISFIT.to(_of_model))

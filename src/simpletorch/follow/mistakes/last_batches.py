@@ -9,31 +9,28 @@ import ast
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow.findings import Finding
+from simpletorch.follow.mistakes import events
 from simpletorch.follow.sources.syntax import walk
-from simpletorch.follow.values import Iterator as Items
-from simpletorch.follow.values import Last, Value
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
     from simpletorch.follow.scopes import Scope
+    from simpletorch.follow.values import Last
 
-__all__ = ["follow", "of"]
-
-
-def of(source: Value) -> Last | None:
-    """The last batch, where it has fewer samples than the others: of a loader, or of ``range(0, n, size)``."""
-    if isinstance(source, Items):
-        return source.last
-    if isinstance(source, range) and source.step > 1 and len(source) > 1 and source.start == 0:
-        left = source.stop - source[-1]
-        return Last(lambda: source[-1], left, source.step, of_loader=False) if left < source.step else None
-    return None
+__all__ = ["LISTENS"]
 
 
-def follow(run: Interpreter, node: ast.AST, scope: Scope, last: Last, once: Callable[[], None]) -> None:
+class _Ended:
+    """The loops that were followed to their last batch, which has fewer samples."""
+
+    def __init__(self) -> None:
+        self.loops: set[ast.AST] = set()
+
+
+def _follow(run: Interpreter, node: ast.AST, scope: Scope, last: Last, once: Callable[[], None]) -> None:
     """Follow a round with the last batch, once for each loop; what fails there is told as such. Nothing else stays.
 
     Args:
@@ -43,9 +40,10 @@ def follow(run: Interpreter, node: ast.AST, scope: Scope, last: Last, once: Call
         last: its last batch.
         once: follows the round.
     """
-    if node in run.training.ended or run.hypothetical:
+    ended = run.training.of(_Ended).loops
+    if node in ended or run.hypothetical:
         return
-    run.training.ended.add(node)
+    ended.add(node)
     if any(isinstance(n, ast.Break | ast.Return) for n in walk(node)):
         return  # it may never get there
     with run.silently() as found, run.heap.aside():
@@ -70,3 +68,6 @@ def _is_conditional(loop: ast.AST, path: str, found: Finding) -> bool:
     lines = [line for file, line in places if file == path]
     inside = [n for n in walk(loop) if isinstance(n, ast.If | ast.While | ast.Match | ast.IfExp | ast.BoolOp)]
     return any(n.lineno <= line <= (n.end_lineno or n.lineno) for n in inside for line in lines)
+
+
+LISTENS: Final = (events.LAST_BATCH.to(_follow),)

@@ -13,15 +13,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeGuard, final
 
+from simpletorch.follow import guards
 from simpletorch.follow.findings import Finding
-from simpletorch.follow.mistakes.modules import refuse
+from simpletorch.follow.mistakes import events
 from simpletorch.follow.sources.syntax import parse, walk
-from simpletorch.follow.values import Instance, Value
+from simpletorch.follow.values import Instance, Unknown, Value
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["Loading", "check", "finish", "has_no_items", "part", "split"]
+__all__ = ["LISTENS", "Loading"]
 
 _BASES: Final = frozenset({"torch.utils.data.Dataset", "builtins.object", "typing.Generic", "abc.ABC"})
 _OPTION: Final = "tensor-option"
@@ -54,30 +55,32 @@ class Loading:
 # -- arguments that torch refuses --------------------------------------------------------------------------------------
 
 
-def check(run: Interpreter, dataset: Value, given: Mapping[str, Value]) -> None:
+def _made(run: Interpreter, dataset: Value, given: Mapping[str, Value]) -> None:
     """The arguments of a ``DataLoader``; those that aren't given are left out."""
     known = {k: run.resolve(v) for k, v in given.items()}
     if _lacks_length(run, dataset) and not {"sampler", "batch_sampler"} & known.keys():
         message = f"DataLoader: {dataset.cls.name} has no __len__, so nobody knows its indices"
         hint = "def __len__(self), or an IterableDataset, which has __iter__ instead of __getitem__"
-        refuse(run, message, hint)
+        guards.refuse(run, message, hint)
         return
     wrong = _wrong(known, isinstance(dataset, Instance) and dataset.cls.is_a("torch.utils.data.IterableDataset"))
     if wrong is not None:
-        refuse(run, f"DataLoader: {wrong[0]}", wrong[1], "ValueError", _OPTION)
+        guards.refuse(run, f"DataLoader: {wrong[0]}", wrong[1], "ValueError", _OPTION)
         return
     if run.entry or run.hypothetical:
         return
-    run.training.loading.shuffles |= known.get("shuffle") is True
+    run.training.of(Loading).shuffles |= known.get("shuffle") is True
     name = _assigned(run)
     if name is not None:
         found = run.finding("tensor-training", "", None)
-        run.training.loading.loaders.append((dataset, known.get("sampler"), name, found))
+        run.training.of(Loading).loaders.append((dataset, known.get("sampler"), name, found))
 
 
-def has_no_items(value: Instance) -> bool:
-    """Whether it is a loader, which can't be indexed."""
-    return value.cls.is_a("torch.utils.data.DataLoader") and value.cls.find("__getitem__") is None
+def _indexed(run: Interpreter, value: Instance) -> Unknown | None:
+    """A loader can't be indexed."""
+    if not value.cls.is_a("torch.utils.data.DataLoader") or value.cls.find("__getitem__") is not None:
+        return None
+    return guards.refuse(run, "a DataLoader has no items: one goes over it", "next(iter(loader)) is the first batch")
 
 
 def _lacks_length(run: Interpreter, dataset: Value) -> bool:
@@ -122,7 +125,7 @@ def _wrong(known: Mapping[str, Value], is_stream: bool) -> tuple[str, str] | Non
 # -- parts that are mistaken for others --------------------------------------------------------------------------------
 
 
-def split(run: Interpreter, whole: Value, parts: tuple[Value, ...]) -> None:
+def _split(run: Interpreter, whole: Value, parts: tuple[Value, ...]) -> None:
     """``a, b = random_split(whole, …)``."""
     if run.entry or run.hypothetical:
         return
@@ -133,7 +136,7 @@ def split(run: Interpreter, whole: Value, parts: tuple[Value, ...]) -> None:
             _note(run, whole, value, name)
 
 
-def part(run: Interpreter, whole: Value, value: Instance) -> None:
+def _part_made(run: Interpreter, whole: Value, value: Instance) -> None:
     """A subset, or a sampler of some samples, is made."""
     if not run.entry and not run.hypothetical:
         _note(run, whole, value, _assigned(run))
@@ -142,7 +145,7 @@ def part(run: Interpreter, whole: Value, value: Instance) -> None:
 def _note(run: Interpreter, whole: Value, value: Value, name: str | None) -> None:
     if name is not None and not name.startswith("_") and isinstance(value, Instance):
         of = id(run.resolve(whole))
-        run.training.loading.parts[id(value.cells)] = _Part(value, name, of, run.path)
+        run.training.of(Loading).parts[id(value.cells)] = _Part(value, name, of, run.path)
 
 
 def _target(run: Interpreter) -> ast.expr | None:
@@ -158,9 +161,9 @@ def _assigned(run: Interpreter) -> str | None:
     return target.id if isinstance(target, ast.Name) else None
 
 
-def finish(run: Interpreter) -> None:
+def _finish(run: Interpreter) -> None:
     """The program has ended: a part that nothing uses, and a loader that has something else in its place."""
-    seen = run.training.loading
+    seen = run.training.of(Loading)
     unused = [p for p in seen.parts.values() if seen.loaders and not _is_read(p)]
     for lost in unused:
         others = {key: p for key, p in seen.parts.items() if p.whole == lost.whole and p is not lost}
@@ -213,3 +216,12 @@ def _named(shown: ast.expr) -> Iterator[ast.Name]:
                     yield from _named(one)
         case ast.FormattedValue(value=value) if not isinstance(value, ast.Call) or _is_shown(value):
             yield from _named(value)
+
+
+LISTENS: Final = (
+    events.LOADER.to(_made),
+    events.ITEM.to(_indexed),
+    events.SPLIT.to(_split),
+    events.PART.to(_part_made),
+    events.END.to(_finish),
+)

@@ -1,76 +1,25 @@
-"""What the numbers of a tensor are (probabilities, logarithms of them), and losses that take something else.
+"""Losses that take other numbers than they are given: `tensor-loss`.
 
-A softmax before a cross-entropy, which takes its own, is computed without a word, and trains badly. A tensor that comes
-from a softmax or a sigmoid remembers it (`History.form`) until its numbers change.
+A softmax before a cross-entropy, which takes its own, is computed without a word, and trains badly.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Final
 
-from simpletorch.follow.marks import origins, sequences
+from simpletorch.follow.marks import origins
+from simpletorch.follow.mistakes import events
 from simpletorch.follow.values import HISTORY, Tensor, Value
-from simpletorch.rules.core.cards import KEPT, OTHER, Card
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
+    from simpletorch.follow.values import Instance
+    from simpletorch.rules import ModuleRule
 
-__all__ = ["CHOICES", "LOSSES", "SCORES", "check", "check_choice", "form", "form_of_layer"]
+__all__ = ["LISTENS"]
 
-Form: TypeAlias = tuple[str, int | None]
-
-_FORMS: Final = {"softmax": "softmax", "log_softmax": "log_softmax", "sigmoid": "sigmoid", "expit": "sigmoid"}
-_LAYERS: Final = {"Softmax": "softmax", "LogSoftmax": "log_softmax", "Sigmoid": "sigmoid", "Softmax2d": "softmax",
-                  **dict.fromkeys(("Linear", "Conv1d", "Conv2d", "Conv3d"), "scores")}  # fmt: skip
-"""``scores`` are numbers of any size and sign, which no probability and no logarithm of one is."""
-SCORES: Final[Form] = ("scores", None)
-_ANYWHERE: Final = ("sigmoid", "scores")  # of these it doesn't matter along which dim they are
-
-
-def form(short: str, card: Card, args: tuple[Value, ...], kwargs: Mapping[str, Value], result: Tensor) -> Form | None:
-    """What the numbers are that an operation gives."""
-    name = _FORMS.get(short)
-    value = args[0] if args else kwargs.get("input")
-    if name is not None:
-        dim = args[1] if len(args) > 1 else kwargs.get("dim")
-        return name, None if name == "sigmoid" else _place(value, dim)
-    if short == "log":
-        known = value.cells.get(HISTORY) if isinstance(value, Tensor) else None
-        inner: Form | None = None if known is None else known.form
-        return ("log_softmax", inner[1]) if inner is not None and inner[0] == "softmax" else None
-    held = card.held(args, kwargs)
-    if held is not OTHER:
-        known = value.cells.get(HISTORY) if isinstance(value, Tensor) else None
-        found: Form | None = None if known is None else known.form
-        if found is None or held is KEPT or found[0] in _ANYWHERE:
-            return found
-        at = None if found[1] is None else sequences.moved(short, args, kwargs, found[1], result)
-        return None if at is None else (found[0], at)
-    return None
-
-
-def form_of_layer(short: str, rule: Any, args: tuple[Value, ...]) -> Form | None:
-    """What the numbers are that a layer gives."""
-    name = _LAYERS.get(short)
-    value = args[0] if args else None
-    if name is not None:
-        return name, None if name in _ANYWHERE else _place(value, getattr(rule, "dim", None))
-    if short == "Identity" and isinstance(value, Tensor) and HISTORY in value.cells:
-        found: Form | None = value.cells[HISTORY].form
-        return found
-    return None
-
-
-def _place(value: Value, dim: Value) -> int | None:
-    """A dim as a number that isn't negative; None where it isn't known."""
-    rank = value.type.shape.rank if isinstance(value, Tensor) else None
-    if not isinstance(dim, int) or isinstance(dim, bool):
-        return None
-    return dim if dim >= 0 else None if rank is None else dim + rank
-
-
-LOSSES: Final = {
+_LOSSES: Final = {
     "cross_entropy": "cross_entropy",
     "CrossEntropyLoss": "cross_entropy",
     "nll_loss": "nll_loss",
@@ -82,9 +31,9 @@ LOSSES: Final = {
 }
 
 
-def check(run: Interpreter, short: str, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> None:
+def _check(run: Interpreter, short: str, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> None:
     """A warning where a loss takes something else than it is given."""
-    loss = LOSSES[short]
+    loss = _LOSSES[short]
     value = args[0] if args else kwargs.get("input")
     known = value.cells.get(HISTORY) if isinstance(value, Tensor) else None
     if known is None or known.form is None or not isinstance(value, Tensor):
@@ -116,17 +65,17 @@ def check(run: Interpreter, short: str, args: tuple[Value, ...], kwargs: Mapping
                      f"log_softmax over dim {classes}, or cross_entropy of the logits")  # fmt: skip
 
 
-CHOICES: Final = {"argmax": 1, "max": 1, "topk": 2, "multinomial": None, "Categorical": None}
+_CHOICES: Final = {"argmax": 1, "max": 1, "topk": 2, "multinomial": None, "Categorical": None}
 """What picks a class by its probability, with the place of its dim among the arguments; some have none."""
 
 
-def check_choice(run: Interpreter, short: str, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> None:
+def _check_choice(run: Interpreter, short: str, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> None:
     """A warning where a class is picked for each sample from a softmax that is over the samples."""
     value = args[0] if args else kwargs.get("input")
     known = value.cells.get(HISTORY) if isinstance(value, Tensor) else None
     if known is None or known.form not in _OVER_SAMPLES or not isinstance(value, Tensor):
         return
-    at = CHOICES[short]
+    at = _CHOICES[short]
     last = -1 if short == "topk" or at is None else None
     dim = args[at] if at is not None and len(args) > at else kwargs.get("dim", last)
     dims = origins.of(value)
@@ -139,3 +88,29 @@ def check_choice(run: Interpreter, short: str, args: tuple[Value, ...], kwargs: 
 
 
 _OVER_SAMPLES: Final = (("softmax", 0), ("log_softmax", 0))
+
+
+def _operation(name: str) -> Callable[[Interpreter, tuple[Value, ...], Mapping[str, Value], Value], None] | None:
+    """The listener to an operation."""
+    short = name.rpartition(".")[2]
+    check = _check if short in _LOSSES else _check_choice if short in _CHOICES else None
+    return None if check is None else lambda run, args, kwargs, result: check(run, short, args, kwargs)
+
+
+def _layer(
+    run: Interpreter,
+    layer: Instance,
+    short: str,
+    rule: ModuleRule,
+    args: tuple[Value, ...],
+    kwargs: Mapping[str, Value],
+) -> None:
+    if short in _LOSSES:
+        _check(run, short, args, {**kwargs, "reduction": getattr(rule, "reduction", "mean")})
+
+
+def _choice(run: Interpreter, name: str, source: Value) -> None:
+    _check_choice(run, name, (source,), {})
+
+
+LISTENS: Final = (events.OPERATION.to(_operation), events.LAYER.to(_layer), events.CHOICE.to(_choice))

@@ -7,13 +7,14 @@ only where a size of the result is, by where the program has it from, that of a 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import accumulate
 from operator import mul
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from simpletorch.follow.marks import layout
+from simpletorch.follow.marks import layout, sequences
+from simpletorch.follow.mistakes import events
 from simpletorch.follow.sources.syntax import assigns_to, walk
 from simpletorch.follow.values import Tensor, Value
 from simpletorch.shapes import UNKNOWN, Dim, Expr
@@ -21,9 +22,9 @@ from simpletorch.shapes import UNKNOWN, Dim, Expr
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["OPERATIONS", "check"]
+__all__ = ["LISTENS"]
 
-OPERATIONS: Final = frozenset({"Tensor.view", "Tensor.reshape", "torch.reshape"})
+_OPERATIONS: Final = frozenset({"Tensor.view", "Tensor.reshape", "torch.reshape"})
 _CODE: Final = "tensor-mixed"
 _COLORS: Final = (3, 4)  # how many channels a picture has
 _LEAST_PICTURE: Final = 8  # rows and columns
@@ -31,7 +32,14 @@ _MOST_DIMS: Final = 6
 _Block: TypeAlias = tuple[list[int], list[int]]
 
 
-def check(run: Interpreter, name: str, source: Value, result: Value) -> None:
+class _OnPurpose:
+    """Functions that cut elements into other rows on purpose, and may put them together again."""
+
+    def __init__(self) -> None:
+        self.bodies: set[ast.AST] = set()
+
+
+def _check(run: Interpreter, name: str, source: Value, result: Value) -> None:
     """A warning where dims are mixed."""
     if not isinstance(source, Tensor) or not isinstance(result, Tensor) or not isinstance(run.node, ast.Call):
         return
@@ -45,7 +53,7 @@ def check(run: Interpreter, name: str, source: Value, result: Value) -> None:
         return  # torch refuses it
     nodes = _sizes(run.node, name, len(new.dims))
     body = run.body
-    if body is None or body in run.training.reshapes or _shifts(body):
+    if body is None or body in run.training.of(_OnPurpose).bodies or _shifts(body):
         return
     for left, right in blocks:
         if nodes is None:
@@ -58,7 +66,7 @@ def check(run: Interpreter, name: str, source: Value, result: Value) -> None:
         if groups is not None and (meant or _is_picture(old.dims, new.dims)):
             _tell(run, name, source, result, places, targets, groups)
             return
-    run.training.reshapes.add(body)
+    run.training.of(_OnPurpose).bodies.add(body)
 
 
 @lru_cache(maxsize=4096)
@@ -290,3 +298,21 @@ def _turn(order: list[int]) -> str:
 
 def _shown(sizes: Iterable[Dim | Expr]) -> str:
     return f"({', '.join(map(str, sizes))})"
+
+
+def _operation(name: str) -> Callable[[Interpreter, tuple[Value, ...], Mapping[str, Value], Value], None] | None:
+    """The listener to an operation."""
+
+    def check(run: Interpreter, args: tuple[Value, ...], kwargs: Mapping[str, Value], result: Value) -> None:
+        if not sequences.mixes(run, name, args[0], result):
+            _check(run, name, args[0], result)
+
+    return check if name in _OPERATIONS else None
+
+
+def _reshape(run: Interpreter, source: Value, result: Value) -> None:
+    """The same of an array."""
+    _check(run, "Tensor.reshape", source, result)
+
+
+LISTENS: Final = (events.OPERATION.to(_operation), events.RESHAPE.to(_reshape))

@@ -15,21 +15,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow import layers
-from simpletorch.follow.mistakes.modes import CODE
+from simpletorch.follow.mistakes import events
+from simpletorch.follow.mistakes.modes import CODE, Modes
+from simpletorch.follow.mistakes.optimizers import Optimizers
 from simpletorch.follow.sources import mentions
 from simpletorch.follow.sources.syntax import contains, of_node, parse, walk
-from simpletorch.follow.values import Function, Instance
+from simpletorch.follow.values import Function, Instance, Value
 from simpletorch.rules import ModuleRule
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["finish", "has_stepped", "trains_with_chance"]
+__all__ = ["LISTENS", "trains_with_chance"]
 
 
-def has_stepped(run: Interpreter, own: set[int]) -> None:
-    """An optimizer of these parameters makes a step."""
-    seen = run.training.modes
+def _stepped(run: Interpreter, optimizer: Value, calls: bool) -> None:
+    """An optimizer makes a step."""
+    known = run.training.of(Optimizers).get(optimizer)
+    if known is None:
+        return
+    seen = run.training.of(Modes)
     seen.anew.clear()
     for key, trains in seen.since.items():
         if trains:
@@ -37,15 +42,15 @@ def has_stepped(run: Interpreter, own: set[int]) -> None:
         elif key in seen.trained and key in seen.asked and not seen.asked[key][1] and not run.entry:
             module, _, place = seen.asked[key]
             layer = next(_that_differ(run, module), None)
-            if layer is not None and own & _parameters(run, module):
+            if layer is not None and known.own(run) & _parameters(run, module):
                 message = f"{module.cls.name} goes on to be trained in eval mode, since {place}: {layer} is off"
                 run.find(CODE, message, ".train() behind the evaluation, or where each epoch begins")
     seen.since.clear()
 
 
-def finish(run: Interpreter) -> None:
+def _finish(run: Interpreter) -> None:
     """The program has ended: whether anybody has called ``eval()``, and whether evaluations need their graphs."""
-    seen = run.training.modes
+    seen = run.training.of(Modes)
     _finish_graphs(run)
     found = [(m, f) for m, f in seen.evaluated.values() if f is not None]
     if not found or not all(trains for _, trains, _ in seen.asked.values()):
@@ -62,7 +67,7 @@ def finish(run: Interpreter) -> None:
 
 def _finish_graphs(run: Interpreter) -> None:
     """Evaluations whose batches are recorded for a backward that never comes."""
-    found = [(m, f) for m, f in run.training.modes.recorded.values() if f is not None]
+    found = [(m, f) for m, f in run.training.of(Modes).recorded.values() if f is not None]
     if not found or _needs_gradients(run) or not _steps_after_each_backward(run):
         return
     for module, finding in found:
@@ -117,7 +122,7 @@ def _steps_after_each_backward(run: Interpreter) -> bool:
 
 def trains_with_chance(run: Interpreter) -> bool:
     """Whether a model is trained that has dropout."""
-    modules = [m for m in run.training.called.values() if id(m.cells) in run.training.modes.trained]
+    modules = [m for m in run.training.called.values() if id(m.cells) in run.training.of(Modes).trained]
     return any("Dropout" in name for m in modules for name in _that_differ(run, m))
 
 
@@ -138,3 +143,6 @@ def _that_differ(run: Interpreter, module: Instance) -> Iterator[str]:
 
 def _parameters(run: Interpreter, module: Instance) -> set[int]:
     return {id(t.cells) for _, t in layers.named_tensors(run, module, parameters_only=True)}
+
+
+LISTENS: Final = (events.STEP.to(_stepped), events.END.to(_finish))

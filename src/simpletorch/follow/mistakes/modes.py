@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, final
 
 from simpletorch.follow.findings import Finding
 from simpletorch.follow.marks.gradients import MODE
+from simpletorch.follow.mistakes import events
 from simpletorch.follow.sources import mentions
 from simpletorch.follow.sources.syntax import loop_around, of_node, walk
 from simpletorch.follow.values import Instance, Tensor, Value
@@ -17,8 +18,9 @@ from simpletorch.rules import Report
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
+    from simpletorch.rules import ModuleRule
 
-__all__ = ["CODE", "DROPS", "MEMORY", "Modes", "asked", "called", "check_batch", "dropped"]
+__all__ = ["CODE", "LISTENS", "MEMORY", "Modes"]
 
 CODE: Final = "tensor-mode"
 MEMORY: Final = "tensor-memory"
@@ -34,8 +36,8 @@ class Modes:
     """Modules whose ``eval()`` or ``train()`` was called: the last of these, and where."""
     anew: set[int] = field(default_factory=set)
     """Those of which ``train()`` was called since the last step: perhaps dropout is wanted."""
-    inside: list[Instance] = field(default_factory=list)
-    """The modules whose ``forward`` runs."""
+    with_gradients: set[int] = field(default_factory=set)
+    """Those that were called with gradients."""
     since: dict[int, bool] = field(default_factory=dict)
     """Those called with gradients since the last step: whether in training mode."""
     trained: set[int] = field(default_factory=set)
@@ -46,18 +48,19 @@ class Modes:
     """Those called in eval mode with gradients after they were trained, with what would be said."""
 
 
-def asked(run: Interpreter, module: Instance, trains: Value) -> None:
+def _asked(run: Interpreter, module: Instance, trains: Value) -> None:
     """``module.train()``, ``module.eval()``."""
     place = f"line {getattr(run.node, 'lineno', 0)}"
-    run.training.modes.asked[id(module.cells)] = module, trains is not False, place
-    (run.training.modes.anew.discard if trains is False else run.training.modes.anew.add)(id(module.cells))
+    seen = run.training.of(Modes)
+    seen.asked[id(module.cells)] = module, trains is not False, place
+    (seen.anew.discard if trains is False else seen.anew.add)(id(module.cells))
 
 
-def called(run: Interpreter, module: Instance) -> None:
+def _called(run: Interpreter, module: Instance) -> None:
     """A module is called."""
-    seen, key, grad = run.training.modes, id(module.cells), run.modes.get(MODE)
+    seen, key, grad = run.training.of(Modes), id(module.cells), run.modes.get(MODE)
     if grad is True:
-        run.training.recorded.add(key)
+        seen.with_gradients.add(key)
         flag = module.cells.get("training", True)
         if flag is not True and flag is not False:
             flag = run.resolve(flag)
@@ -71,9 +74,9 @@ def called(run: Interpreter, module: Instance) -> None:
         seen.evaluated[key] = module, run.finding(CODE, "", None) if told else None
 
 
-def dropped(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> None:
+def _dropped(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> None:
     """``F.dropout(x, 0.5)`` in a ``forward``: it drops in eval mode too, unless it is given the mode."""
-    inside = run.training.modes.inside
+    inside = run.training.inside
     if run.entry or not inside or len(args) > 2 or "training" in kwargs or 0 in (*args[1:2], kwargs.get("p", 0.5)):
         return
     if run.resolve(inside[-1].cells.get("training", True)) is False:
@@ -82,7 +85,7 @@ def dropped(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: Mappin
         run.find(CODE, message, f"F.{name}(x, p, training=self.training), or an nn.Dropout made in __init__")
 
 
-DROPS: Final = {f"torch.nn.functional.{name}": name for name in ("dropout", "dropout1d", "dropout2d", "dropout3d")}
+_DROPS: Final = {f"torch.nn.functional.{name}": name for name in ("dropout", "dropout1d", "dropout2d", "dropout3d")}
 
 
 def _is_evaluation(run: Interpreter) -> bool:
@@ -103,15 +106,37 @@ def _counts(place: ast.AST) -> bool:
     return compares or any(map(_COUNTS.search, mentions.of(place).called))
 
 
-def check_batch(run: Interpreter, module: Instance, name: str, args: tuple[Value, ...]) -> Report | None:
+def _layer(
+    run: Interpreter,
+    module: Instance,
+    name: str,
+    rule: ModuleRule,
+    args: tuple[Value, ...],
+    kwargs: Mapping[str, Value],
+) -> None:
     """Batch norm in training mode with one value for each channel."""
     value = args[0] if args else None
     if not name.startswith("BatchNorm") or not isinstance(value, Tensor) or run.entry:
-        return None
+        return
     shape = value.type.shape
     if not shape.is_exact or len(shape.dims) < 2 or any(d != 1 for i, d in enumerate(shape.dims) if i != 1):
-        return None
+        return
     if module.state.get("open") or run.resolve(module.cells.get("training", True)) is not True:
-        return None
+        return
     reason = f"input {shape} has one value for each channel, of which there is no variance in training mode"
-    return Report(name, "shape", reason, {"input": value.type}, ".eval() on the model, or more than one sample")
+    hint = ".eval() on the model, or more than one sample"
+    run.report(Report(name, "shape", reason, {"input": value.type}, hint))
+
+
+def _operation(name: str) -> Callable[[Interpreter, tuple[Value, ...], Mapping[str, Value], Value], None] | None:
+    """The listener to an operation."""
+    short = _DROPS.get(name)
+    return None if short is None else lambda run, args, kwargs, result: _dropped(run, short, args, kwargs)
+
+
+LISTENS: Final = (
+    events.MODE.to(_asked),
+    events.MODULE.to(_called),
+    events.OPERATION.to(_operation),
+    events.LAYER.to(_layer),
+)

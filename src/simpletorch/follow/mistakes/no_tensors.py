@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow.mistakes import arguments, modules
-from simpletorch.follow.model import kinds
+from simpletorch.follow import guards
+from simpletorch.follow.mistakes import arguments, events
+from simpletorch.follow.model import kinds, members
+from simpletorch.follow.tensors import JOINS
 from simpletorch.follow.values import (
     Class,
     Dict,
@@ -24,35 +26,19 @@ from simpletorch.follow.values import (
     View,
 )
 from simpletorch.rules import RULES, ModuleRule, Packed, Report, TensorType, infer, infer_module
-from simpletorch.rules.core.registry import Rule, forward_rule, spoken_name
+from simpletorch.rules.core import due
+from simpletorch.rules.core.registry import forward_rule, spoken_name
 from simpletorch.shapes import Expr
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = [
-    "NO_TENSORS",
-    "WITHOUT_OPERATORS",
-    "Places",
-    "check",
-    "check_array",
-    "check_call",
-    "check_layer",
-    "check_many",
-    "check_operator",
-    "check_several",
-    "is_meant",
-    "is_none",
-    "lacks",
-    "lacks_attribute",
-    "of_layer",
-    "of_rule",
-]
+__all__ = ["LISTENS", "Places", "is_none"]
 
-NO_TENSORS: Final = frozenset((tuple, Fields, Sizes, List, Dict, Set, str, bytes, type(None), Function))
+_NO_TENSORS: Final = frozenset((tuple, Fields, Sizes, List, Dict, Set, str, bytes, type(None), Function))
 """The types of what torch takes for no tensor, whatever it holds. An object may know how to be one."""
 
-WITHOUT_OPERATORS: Final = NO_TENSORS | {Instance}
+_WITHOUT_OPERATORS: Final = _NO_TENSORS | {Instance}
 """The types of operands that a tensor may not go together with."""
 
 _NUMBERS: Final = (int, float, bool, complex, Expr)
@@ -79,7 +65,7 @@ class Places:
     def __init__(self, name: str) -> None:
         rule = RULES[name]
         self.short = name.rpartition(".")[2]
-        self.tensors = of_rule(rule)
+        self.tensors = due.places(rule)
         self.is_method = name.startswith("Tensor.")
         # torch's own functions look at the classes of their arguments; Python's operators may be answered by these
         self.is_torchs = name.startswith(("torch.", "Tensor.")) and not name.startswith("torch.distributed.")
@@ -94,24 +80,7 @@ _OPERANDS: Final = ("other", "exponent")
 _OTHERS: Final = {"copy_": ("src",), "where": ("input", "other")}
 
 
-def of_rule(rule: Rule) -> tuple[int, ...]:
-    """The places of the arguments that an operation takes as tensors alone."""
-    return tuple(i for i, name in enumerate(rule.signature.parameters) if name in rule.tensor_parameters)
-
-
-def of_layer(rule: ModuleRule) -> tuple[int, ...]:
-    """The same of a layer's ``forward``."""
-    found = _of_layers.get(rule.names)
-    if found is None:  # the first parameter is the layer itself
-        forward = forward_rule(type(rule))  # type: ignore[arg-type]
-        found = _of_layers[rule.names] = tuple(i - 1 for i in of_rule(forward))
-    return found
-
-
-_of_layers: Final[dict[tuple[str, ...], tuple[int, ...]]] = {}
-
-
-def is_meant(run: Interpreter, value: Value) -> bool:
+def _is_meant(run: Interpreter, value: Value) -> bool:
     """Whether the program gives it. Who calls a function that nobody calls in sight gives another than None."""
     return value is not None or not run.entry
 
@@ -119,7 +88,7 @@ def is_meant(run: Interpreter, value: Value) -> bool:
 def is_none(value: Value, name: str = "") -> bool:
     """Whether it is surely no tensor, for a function of torch's of this name."""
     kind = type(value)
-    if kind in NO_TENSORS or kind in _NUMBERS:
+    if kind in _NO_TENSORS or kind in _NUMBERS:
         return True
     if isinstance(value, Tensor):
         return value.array
@@ -133,29 +102,42 @@ def _is_no_tensor(value: Instance, name: str) -> bool:
     if isinstance(value.native, Packed):
         return True
     cls = value.cls
-    if cls.unknown_base is not None or any("metaclass" in c.metadata for c in cls.mro) or modules.is_of_mistake(value):
+    if cls.unknown_base is not None or any("metaclass" in c.metadata for c in cls.mro) or members.is_of_mistake(value):
         return False
     return all(map(_is_known, cls.mro)) and not any(cls.find(n) for n in (*_WITHOUT, name)) and name not in value.cells
 
 
 def _is_known(cls: Class) -> bool:
     of_program = "parameters" in cls.metadata or "tuple" in cls.metadata
-    return of_program or cls.qualified.startswith(_OF_PYTHON) or cls.is_a(modules.MODULE)
+    return of_program or cls.qualified.startswith(_OF_PYTHON) or cls.is_a(members.MODULE)
 
 
-def check(run: Interpreter, name: str, places: Places, args: tuple[Value, ...]) -> Unknown | None:
+def _operands(name: str) -> Callable[[Interpreter, tuple[Value, ...], Mapping[str, Value]], Unknown | None]:
+    """The listener to an operation."""
+    places, short = Places(name), name.rpartition(".")[2]
+    if short not in JOINS:
+        return lambda run, args, kwargs: _check(run, name, places, args)
+
+    def joins(run: Interpreter, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> Unknown | None:
+        refused = _check_many(run, name, args[0]) if args else None
+        return _check(run, name, places, args) if refused is None else refused
+
+    return joins
+
+
+def _check(run: Interpreter, name: str, places: Places, args: tuple[Value, ...]) -> Unknown | None:
     """An operation of torch's that is given something else where it takes a tensor; None if it isn't."""
     for i, value in enumerate(args):
         if type(value) is Tensor and not value.array:
             continue
         if i in places.tensors:
             any_kind = places.is_torchs and (i > 0 or not places.is_method)
-            found = is_none(value, places.short) if any_kind else type(value) in NO_TENSORS
+            found = is_none(value, places.short) if any_kind else type(value) in _NO_TENSORS
             found = found and not (places.takes_numbers and _is_number(value))
         else:
             found = i in places.operands and not _is_number(value) and is_none(value, places.short)
             found = found and type(args[0]) is Tensor and not args[0].array
-        if found and is_meant(run, value):
+        if found and _is_meant(run, value):
             return _refuse(run, spoken_name(name), value, partial(_ask, name, args, i))
     return None
 
@@ -174,13 +156,13 @@ def _is_number(value: Value) -> bool:
     return type(value) in _NUMBERS or type(value) is Unknown
 
 
-def check_many(run: Interpreter, name: str, many: Value) -> Unknown | None:
+def _check_many(run: Interpreter, name: str, many: Value) -> Unknown | None:
     """``torch.cat`` and its like take a tuple or a list, of tensors alone."""
     spoken = spoken_name(name)
     if type(many) in _NO_LISTS or type(many) in _NUMBERS or isinstance(many, View) or _is_no_list(many, spoken):
         holds = isinstance(many, View | Iterator) or (isinstance(many, Instance) and many.cls.qualified in _LISTS)
         hint = "list(...) makes one of it" if holds else None
-        return modules.refuse(run, f"{spoken} takes a list of tensors, but it is given {_described(many)}", hint)
+        return guards.refuse(run, f"{spoken} takes a list of tensors, but it is given {_described(many)}", hint)
     if type(many) is List:
         items = (many.item,) if many.items is None else many.items
     elif type(many) is tuple or type(many) is Fields:
@@ -189,10 +171,10 @@ def check_many(run: Interpreter, name: str, many: Value) -> Unknown | None:
         return None
     for i, one in enumerate(items):
         one = run.resolve(one)
-        if is_none(one) and is_meant(run, one):
+        if is_none(one) and _is_meant(run, one):
             which = "an item" if type(many) is List and many.items is None else f"[{i}]"
             message = f"{spoken} takes a list of tensors, but {which} of it is {_described(one)}"
-            return modules.refuse(run, message, _hint(one, lambda one: None))
+            return guards.refuse(run, message, _hint(one, lambda one: None))
     return None
 
 
@@ -207,48 +189,59 @@ def _is_no_list(value: Value, name: str) -> bool:
     return value.cls.qualified in _LISTS or _is_no_tensor(value, name)
 
 
-def check_array(run: Interpreter, value: Value) -> Unknown | None:
+def _check_array(run: Interpreter, value: Value) -> Unknown | None:
     """``torch.from_numpy`` takes an array alone."""
     value = run.resolve(value)
-    if type(value) is Tensor and (value.array or not modules.is_of_torchs_own(value)):
+    if type(value) is Tensor and (value.array or not members.is_of_torchs_own(value)):
         return None
     if type(value) not in _NO_ARRAYS:
         return None
     hint = "it is one already" if type(value) is Tensor else "torch.tensor(...) makes a tensor of it"
-    return modules.refuse(run, f"from_numpy takes an array, but it is given {_described(value)}", hint)
+    return guards.refuse(run, f"from_numpy takes an array, but it is given {_described(value)}", hint)
 
 
 _NO_ARRAYS: Final = (Tensor, List, tuple, int, float, type(None))
 _NO_LISTS: Final = (Tensor, Iterator, Dict, Set, str, bytes, type(None))
 
 
-def check_layer(
-    run: Interpreter, rule: ModuleRule, args: tuple[Value, ...], kwargs: dict[str, Value]
+def _layer_operands(
+    run: Interpreter, layer: Instance, rule: ModuleRule | None, args: tuple[Value, ...], kwargs: Mapping[str, Value]
 ) -> Unknown | None:
     """The same of a layer; None if all fits."""
-    for i in of_layer(rule):
-        if i < len(args) and is_none(args[i]) and is_meant(run, args[i]):
+    if rule is None:
+        return None
+    for i in due.places_of_layer(rule):
+        if i < len(args) and is_none(args[i]) and _is_meant(run, args[i]):
             return _refuse(run, str(rule), args[i], partial(_ask, rule, args, i))
-    return check_call(run, rule, args, kwargs)
+    return _check_call(run, rule, args, kwargs)
 
 
-def check_call(run: Interpreter, rule: ModuleRule, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Unknown | None:
+def _check_call(
+    run: Interpreter, rule: ModuleRule, args: tuple[Value, ...], kwargs: Mapping[str, Value]
+) -> Unknown | None:
     """A layer that is called without what its ``forward`` needs, or with more than it takes."""
     binder = forward_rule(type(rule)).binder  # type: ignore[arg-type]
     if binder.misfit(len(args) + 1, kwargs, 1) is None:
         return None
     wrong = arguments.of_layer(run, binder, args, kwargs)
-    return None if wrong is None else modules.refuse(run, f"{rule} {wrong}", None)
+    return None if wrong is None else guards.refuse(run, f"{rule} {wrong}", None)
 
 
-def check_operator(run: Interpreter, name: str, tensor: Tensor, other: Value) -> Unknown | None:
+def _operator(run: Interpreter, name: str, left: Value, right: Value) -> Unknown | None:
+    """``x + (a, b)``, ``x.max(1) + 1``; ``name`` is the method of the left one."""
+    if type(left) is not Tensor:
+        return _check_several(run, name, left, right)
+    return _check_operator(run, name, left, right) if type(right) in _WITHOUT_OPERATORS else None
+
+
+def _check_operator(run: Interpreter, name: str, tensor: Tensor, other: Value) -> Unknown | None:
     """``tensor + (a, b)``; ``name`` is the tensor's method."""
-    if name in _ON_ALL or tensor.array or not is_meant(run, other):
+    if name in _ON_ALL or tensor.array or not _is_meant(run, other):
         return None
     if type(other) is Instance:
         if not _is_no_tensor(other, _mirrored(name)) or ("dataclass" in other.cls.metadata and name in _ORDER):
             return None
-    elif type(other) not in NO_TENSORS:
+    elif type(other) not in _NO_TENSORS:
         return None
     if name in _REPEATS and isinstance(other, _REPEATED) and tensor.type.shape.rank in (0, None):
         return None
@@ -264,7 +257,7 @@ def _mirrored(name: str) -> str:
 _ORDER: Final = ("__lt__", "__le__", "__gt__", "__ge__")
 
 
-def check_several(run: Interpreter, name: str, left: Value, right: Value) -> Unknown | None:
+def _check_several(run: Interpreter, name: str, left: Value, right: Value) -> Unknown | None:
     """``x.max(1) + 1``: what gives several tensors is a tuple, which has no arithmetic."""
     value, other = (left, right) if isinstance(left, Fields) else (right, left)
     known = isinstance(other, int | float) and not isinstance(other, bool)
@@ -279,20 +272,13 @@ _OPERATIONS: Final = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", 
 _ARITHMETIC: Final = frozenset(f"__{name}__" for name in _OPERATIONS)
 
 
-def lacks(value: Value, name: str) -> bool:
-    """Whether a collection of Python's is asked for what a tensor has, and it hasn't."""
+def _lacks(run: Interpreter, value: Value, name: str) -> Unknown | None:
+    """A collection of Python's is asked for what a tensor has, and it hasn't."""
     of_tensors = f"Tensor.{name}" in RULES or name in _OF_TENSORS
-    return of_tensors and type(value) in _COLLECTIONS and kinds.has_attribute(value, name) is False
-
-
-def lacks_attribute(run: Interpreter, value: Value, name: str) -> Unknown:
-    """Such a collection was asked for it.
-
-    Raises:
-        Raised: somebody may catch it.
-    """
+    if not of_tensors or type(value) not in _COLLECTIONS or kinds.has_attribute(value, name) is not False:
+        return None
     message = f"{_described(value)} has no attribute {name!r}, which a tensor has"
-    return modules.refuse(run, message, _hint(value, lambda one: None), "AttributeError")
+    return guards.refuse(run, message, _hint(value, lambda one: None), "AttributeError")
 
 
 _OF_TENSORS: Final = ("shape", "dtype", "device", "ndim", "grad", "data", "requires_grad")
@@ -300,7 +286,7 @@ _COLLECTIONS: Final = frozenset({tuple, Fields, List, View, Dict})
 
 
 def _refuse(run: Interpreter, name: str, value: Value, ask: Callable[[TensorType], Any]) -> Unknown:
-    return modules.refuse(run, f"{name} takes a tensor, but it is given {_described(value)}", _hint(value, ask))
+    return guards.refuse(run, f"{name} {due.refusal(_described(value))}", _hint(value, ask))
 
 
 def _described(value: Value) -> str:
@@ -331,7 +317,7 @@ def _described(value: Value) -> str:
 
 
 def _object(value: Instance) -> str:
-    if value.cls.is_a(modules.MODULE):
+    if value.cls.is_a(members.MODULE):
         return f"the module {value.cls.name}"
     name = value.cls.name
     return f"a named tuple, {name}" if value.cls.metadata.get("tuple") else f"an object of the class {name}"
@@ -344,7 +330,7 @@ def _hint(value: Value, ask: Callable[[TensorType], Any]) -> str | None:
             return f"take {shown} of it, {one.type}"
     if isinstance(value, Tensor):
         return "torch.from_numpy(...) makes a tensor of it" if value.array else None
-    if isinstance(value, Instance) and value.cls.is_a(modules.MODULE):
+    if isinstance(value, Instance) and value.cls.is_a(members.MODULE):
         return f"call it: {value.cls.name}(...)(x)"
     if isinstance(value, _NUMBERS):
         return "torch.tensor(...) makes one of a number"
@@ -365,3 +351,12 @@ def _items(value: Value) -> Iterable[tuple[str, Value]]:
     else:
         rows = value.items if isinstance(value, List) else value if isinstance(value, tuple) else None
         yield from ((f"[{i}]", one) for i, one in enumerate(rows or ()))
+
+
+LISTENS: Final = (
+    events.OPERANDS.to(_operands),
+    events.LAYER_OPERANDS.to(_layer_operands),
+    events.OPERATOR.to(_operator),
+    events.LACKS.to(_lacks),
+    events.ARRAY.to(_check_array),
+)

@@ -6,47 +6,34 @@ argument (``x.contiguous()``, ``x.reshape(…)``) is left alone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow.heap import born
+from simpletorch.follow.mistakes import events
 from simpletorch.follow.values import (
     Class,
     Dict,
-    Function,
     Instance,
     Iterator,
     List,
     Namespace,
     Set,
-    StaticMethod,
     Tensor,
     Unknown,
     Value,
     behind,
-    is_known,
 )
 from simpletorch.rules import RULES
-from simpletorch.rules.core.cards import DRAWS, DROPS, VIEW, WRITES, Card
+from simpletorch.rules.core.cards import DRAWS, DROPS, WRITES
 from simpletorch.rules.core.registry import card_of
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
+    from simpletorch.follow.model.training import Promise
+    from simpletorch.rules import ModuleRule
 
-__all__ = [
-    "Promise",
-    "begins",
-    "calls_unknown",
-    "changes",
-    "declares",
-    "draws",
-    "layer",
-    "method",
-    "operation",
-    "promise",
-    "trains",
-    "views",
-]
+__all__ = ["LISTENS"]
 
 _CODE: Final = "tensor-pure"
 _CHANGE: Final = {
@@ -59,30 +46,6 @@ _SEEDS: Final = frozenset({"torch.manual_seed", "torch.seed"})
 _DRAWING: Final = ("random.", "numpy.random.")
 
 
-class Promise(NamedTuple):
-    """A call of a function that promises to be pure."""
-
-    name: str
-    start: int
-    arguments: frozenset[int]
-    """Those of which nothing is known, by identity."""
-
-
-def promise(run: Interpreter, value: Value) -> Value:
-    """``@simpletorch.pure``."""
-    inner = value.function if isinstance(value, StaticMethod) else value
-    if isinstance(inner, Function):
-        inner.pure = True
-    return value
-
-
-def begins(function: Function, arguments: dict[str, Value]) -> Promise:
-    """A call that begins here."""
-    return Promise(
-        function.name, born(arguments), frozenset(id(v) for v in arguments.values() if isinstance(v, Unknown))
-    )
-
-
 def _tell(run: Interpreter, held: Promise, what: str, hint: str) -> None:
     run.broken.append(run.finding(_CODE, f"{held.name} is pure, but {what}", hint))  # on whichever way it is
 
@@ -90,7 +53,7 @@ def _tell(run: Interpreter, held: Promise, what: str, hint: str) -> None:
 # -- what is changed ---------------------------------------------------------------------------------------------------
 
 
-def changes(run: Interpreter, value: Value, hint: str = "change a copy of it, and return that") -> None:
+def _changes(run: Interpreter, value: Value, hint: str = "change a copy of it, and return that") -> None:
     """Something writes to a value."""
     value = run.resolve(value)
     for held in run.promises:
@@ -126,57 +89,64 @@ def _kind(value: Value) -> str:
     return {List: "a list", Dict: "a dict", Set: "a set"}.get(type(behind(value)), "an object")
 
 
-def trains(run: Interpreter, what: str) -> None:
+def _differentiated(run: Interpreter, loss: Tensor) -> None:
+    _trains(run, "backward")
+
+
+def _stepped(run: Interpreter, optimizer: Value, calls: bool) -> None:
+    _trains(run, "step")
+
+
+def _trains(run: Interpreter, what: str) -> None:
     """Gradients are computed, or an optimizer uses them."""
-    _tell(run, run.promises[-1], f"{what} changes parameters or their gradients", "torch.autograd.grad gives them")
+    if run.promises:
+        _tell(run, run.promises[-1], f"{what} changes parameters or their gradients", "torch.autograd.grad gives them")
 
 
-def declares(run: Interpreter, name: str, cells: dict[str, Value]) -> None:
+def _declares(run: Interpreter, name: str, cells: dict[str, Value]) -> None:
     """A name of another scope is assigned: ``global`` or ``nonlocal``."""
     if born(cells) < run.promises[-1].start:
         _tell(run, run.promises[-1], f"it assigns {name}, which isn't its own", "return the value instead")
 
 
-def method(run: Interpreter, name: str, receiver: Value) -> None:
+def _method(run: Interpreter, name: str, receiver: Value) -> None:
     """A method of a list, dict or set is called."""
     if name in _CHANGE.get(type(receiver), ()):
-        changes(run, receiver)
+        _changes(run, receiver)
 
 
-def calls_unknown(run: Interpreter, function: Value) -> None:
+def _calls_unknown(run: Interpreter, function: Value) -> None:
     """A method is called of an argument of which nothing is known."""
     if not isinstance(function, Unknown) or function.fact is None or not function.fact[0].startswith("."):
         return
     name = function.fact[0][1:]
     if name in _OF_UNKNOWN or (name.endswith("_") and not name.startswith("_")):
-        changes(run, function.fact[1])
+        _changes(run, function.fact[1])
 
 
-def operation(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> None:
-    """An operation of torch's on tensors."""
+def _operands(name: str) -> Callable[[Interpreter, tuple[Value, ...], Mapping[str, Value]], None]:
+    """The listener to an operation."""
+    return lambda run, args, kwargs: _operation(run, name, args, kwargs) if run.promises else None
+
+
+def _operation(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> None:
     short = name.rpartition(".")[2]
     out = kwargs.get("out")
-    draws(run, name, args, kwargs)
+    _draws(run, name, args, kwargs)
     if isinstance(out, Tensor):
-        changes(run, out)
+        _changes(run, out)
     elif args and (card_of(name).memory is WRITES or kwargs.get("inplace") is True):
         plain = short.strip("_")
         new = "x = x.clone() before it" if short == "__setitem__" else f"make a new tensor, with {plain}"
-        changes(run, args[0], "x = x + y makes a new tensor" if short.startswith("__i") else new)
-
-
-def views(short: str, card: Card, args: tuple[Value, ...]) -> bool:
-    """Whether what an operation gives is surely memory of its first operand."""
-    if short == "__getitem__":
-        rows = args[1] if isinstance(args[1], tuple) else (args[1],)
-        return all(is_known(r) and not isinstance(r, bool) for r in rows)
-    return card.memory is VIEW
+        _changes(run, args[0], "x = x + y makes a new tensor" if short.startswith("__i") else new)
 
 
 # -- what is drawn -----------------------------------------------------------------------------------------------------
 
 
-def draws(run: Interpreter, name: str, args: tuple[Value, ...] = (), kwargs: Mapping[str, Value] | None = None) -> None:
+def _draws(
+    run: Interpreter, name: str, args: tuple[Value, ...] = (), kwargs: Mapping[str, Value] | None = None
+) -> None:
     """A function is called that may draw random numbers."""
     short = name.rpartition(".")[2]
     kwargs = kwargs or {}
@@ -200,8 +170,13 @@ def _training(name: str, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -
     return args[at] if len(args) > at else kwargs.get(named, by_name[named].default)
 
 
-def layer(run: Interpreter, module: Instance, name: str) -> None:
-    """A layer of torch's is called: in training, some draw random numbers, and some change what they hold."""
+def _layer_operands(
+    run: Interpreter, module: Instance, rule: ModuleRule | None, args: tuple[Value, ...], kwargs: Mapping[str, Value]
+) -> None:
+    """In training, some layers of torch's draw random numbers, and some change what they hold."""
+    if rule is None or not run.promises:
+        return
+    name = module.cls.name
     trains = run.attribute(module, "training")
     if trains is not True or born(module.cells) > run.promises[-1].start:
         return
@@ -209,3 +184,16 @@ def layer(run: Interpreter, module: Instance, name: str) -> None:
         _tell(run, run.promises[-1], f"{name} draws random numbers in training", "model.eval() before it")
     elif name.startswith("BatchNorm"):
         _tell(run, run.promises[-1], f"{name} changes its running statistics in training", "model.eval() before it")
+
+
+LISTENS: Final = (
+    events.OPERANDS.to(_operands),
+    events.LAYER_OPERANDS.to(_layer_operands),
+    events.CHANGE.to(_changes),
+    events.DECLARED.to(_declares),
+    events.METHOD.to(_method),
+    events.UNKNOWN.to(_calls_unknown),
+    events.CALL.to(_draws),
+    events.BACKWARD.to(_differentiated),
+    events.STEP.to(_stepped),
+)

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
-from math import prod
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, final
+from typing import TYPE_CHECKING, Final
 
+from simpletorch.follow import guards
 from simpletorch.follow.findings import Finding
-from simpletorch.follow.mistakes.modules import refuse
+from simpletorch.follow.mistakes import events
+from simpletorch.follow.mistakes.optimizers import Optimizers, Site, Steps, site_of
 from simpletorch.follow.sources.syntax import parse, walk
 from simpletorch.follow.values import GOES_ROUND, Instance, Value
 from simpletorch.follow.values import Iterator as Items
@@ -22,52 +23,39 @@ from simpletorch.follow.values import Iterator as Items
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["Steps", "begins", "finish", "made", "site_of", "stepped"]
+__all__ = ["LISTENS"]
 
 _CODE: Final = "tensor-training"
 _REFUSED: Final = "tensor-option"
 _MADE_FOR: Final = {"CosineAnnealingLR": "T_max", "LinearLR": "total_iters", "PolynomialLR": "total_iters"}
 _UNLIKE: Final = frozenset({"ReduceLROnPlateau", "SequentialLR", "ChainedScheduler"})
 """Schedulers whose first step doesn't ask whether the optimizer has stepped."""
-Site = tuple[tuple[str, int], ...]  # the calls that lead to a statement, and the statement
 
 
-@final
-@dataclass(slots=True)
-class Steps:
-    """How often something steps, by the places where it does."""
+class _Schedulers:
+    """Of each scheduler, by the identity of its cells, how often it steps; and what each loop goes over."""
 
-    value: Instance
-    made_at: Site
-    made_for: int | None = None
-    sites: dict[Site, tuple[int, ...] | None] = field(default_factory=dict)
-    """By place: how often each of the loops around it goes round, from the outermost; None where that isn't known."""
-    first: Finding | None = None
-    """Where it steps first."""
-    early: Finding | None = None
-    """Where a scheduler steps before its optimizer, with what would be said."""
-
-    @property
-    def total(self) -> int | None:
-        """How often it steps in all."""
-        if not self.sites or None in self.sites.values():
-            return None
-        return sum(prod(rounds) for rounds in self.sites.values() if rounds is not None)
+    def __init__(self) -> None:
+        self.known: dict[int, Steps] = {}
+        self.rounds: dict[ast.AST, Value] = {}
+        """By loop that was begun: a number of items, or a source of which that can be asked."""
+        self.leaves: dict[ast.AST, bool] = {}
+        """Whether loops, or rounds of them, may end before their end."""
 
 
 def _is_sure(run: Interpreter) -> bool:
     return not (run.entry or run.hypothetical or any(c.cause == "code" for c in run.conditions))
 
 
-def begins(run: Interpreter, node: ast.AST, source: Value, found: tuple[Value, ...] | None) -> None:
+def _begins(run: Interpreter, node: ast.AST, source: Value, found: tuple[Value, ...] | None) -> None:
     """A loop begins over these items, or over those of a source."""
-    run.training.rounds[node] = source if found is None else len(found)
+    run.training.of(_Schedulers).rounds[node] = source if found is None else len(found)
 
 
 # -- optimizers and schedulers -----------------------------------------------------------------------------------------
 
 
-def made(run: Interpreter, scheduler: Instance, given: dict[str, Value]) -> None:
+def _made(run: Interpreter, scheduler: Instance, given: dict[str, Value]) -> None:
     """A scheduler is made."""
     if not _is_sure(run) or scheduler.cls.module == run.program.main:
         return
@@ -78,26 +66,27 @@ def made(run: Interpreter, scheduler: Instance, given: dict[str, Value]) -> None
         whole = parts[0] if parts[0] is not None else _times(*parts[1:])
         if parts[0] is None and None in parts[1:]:
             message = "OneCycleLR needs total_steps, or epochs and steps_per_epoch"
-            refuse(run, message, "OneCycleLR(..., total_steps=epochs * len(loader))", "ValueError", _REFUSED)
+            guards.refuse(run, message, "OneCycleLR(..., total_steps=epochs * len(loader))", "ValueError", _REFUSED)
     else:
         whole = known.get(_MADE_FOR.get(name, ""))
         if name == "LinearLR" and "total_iters" not in known:
             whole = None
     size = whole if isinstance(whole, int) and not isinstance(whole, bool) else None
-    run.training.schedulers[id(scheduler.cells)] = Steps(scheduler, site_of(run), size)
+    run.training.of(_Schedulers).known[id(scheduler.cells)] = Steps(scheduler, site_of(run), size)
 
 
 def _times(a: Value, b: Value) -> Value:
     return a * b if isinstance(a, int) and isinstance(b, int) else None
 
 
-def stepped(run: Interpreter, value: Value) -> None:
+def _stepped(run: Interpreter, value: Value, calls: bool = False) -> None:
     """An optimizer or a scheduler makes a step."""
     if not isinstance(value, Instance):
         return
-    optimizer = run.training.optimizers.get(id(value.cells))
-    scheduler = run.training.schedulers.get(id(value.cells))
-    if scheduler is None and not any(s.made_for for s in run.training.schedulers.values()):
+    optimizer = run.training.of(Optimizers).get(value)
+    schedulers = run.training.of(_Schedulers).known
+    scheduler = schedulers.get(id(value.cells))
+    if scheduler is None and not any(s.made_for for s in schedulers.values()):
         return  # nobody asks how often
     steps = scheduler if scheduler is not None else None if optimizer is None else optimizer.counted
     if steps is None:
@@ -114,7 +103,7 @@ def stepped(run: Interpreter, value: Value) -> None:
 def _check_order(run: Interpreter, scheduler: Steps) -> None:
     """The first step of a schedule must come after the optimizer's, else the first learning rate is skipped."""
     optimizer = run.resolve(scheduler.value.cells.get("optimizer"))
-    known = run.training.optimizers.get(id(optimizer.cells)) if isinstance(optimizer, Instance) else None
+    known = run.training.of(Optimizers).get(optimizer)
     if known is None or known.steps or not _is_sure(run) or scheduler.value.cls.name in _UNLIKE:
         return
     if any(c.fact is not GOES_ROUND for c in run.conditions):  # perhaps it is one that holds from the second round on
@@ -125,11 +114,6 @@ def _check_order(run: Interpreter, scheduler: Steps) -> None:
 
 
 # -- how often a statement runs ----------------------------------------------------------------------------------------
-
-
-def site_of(run: Interpreter) -> Site:
-    """Where the program is."""
-    return (*((path, line) for path, line, *_ in run.stack), (run.path, getattr(run.node, "lineno", 0)))
 
 
 def _rounds(run: Interpreter, site: Site, made_at: Site) -> tuple[int, ...] | None:
@@ -151,7 +135,7 @@ def _rounds(run: Interpreter, site: Site, made_at: Site) -> tuple[int, ...] | No
                 if isinstance(node, ast.For | ast.While) and any(isinstance(n, ast.If | ast.Try) for n in inside):
                     return None  # it may be made in the first round alone
             elif isinstance(node, ast.For):
-                count = None if leaves(run, node) else _count(run, run.training.rounds.get(node))
+                count = None if _leaves(run, node) else _count(run, run.training.of(_Schedulers).rounds.get(node))
                 if count is None:
                     return None
                 out.append(count)
@@ -171,9 +155,9 @@ def _around(tree: ast.AST | None, line: int) -> Iterator[ast.AST]:
         body = [n for n in ast.iter_child_nodes(at) if isinstance(n, ast.stmt | ast.ExceptHandler | ast.match_case)]
 
 
-def leaves(run: Interpreter, loop: ast.AST) -> bool:
+def _leaves(run: Interpreter, loop: ast.AST) -> bool:
     """Whether a loop may end before its end, or a round of it."""
-    known = run.training.leaves
+    known = run.training.of(_Schedulers).leaves
     if loop not in known:
         known[loop] = any(isinstance(n, ast.Break | ast.Continue | ast.Return | ast.Raise) for n in walk(loop))
     return known[loop]
@@ -196,11 +180,11 @@ def _count(run: Interpreter, source: Value) -> int | None:
 # -- at the end --------------------------------------------------------------------------------------------------------
 
 
-def finish(run: Interpreter) -> None:
+def _finish(run: Interpreter) -> None:
     """The program has ended: what was stepped too often, or too seldom."""
-    for steps in run.training.schedulers.values():
+    for steps in run.training.of(_Schedulers).known.values():
         optimizer = run.resolve(steps.value.cells.get("optimizer"))
-        known = run.training.optimizers.get(id(optimizer.cells)) if isinstance(optimizer, Instance) else None
+        known = run.training.of(Optimizers).get(optimizer)
         if known is None or known.value.state.get("open") or steps.value.state.get("open"):
             continue
         if steps.early is not None and known.steps:
@@ -227,3 +211,12 @@ def _judge(run: Interpreter, steps: Steps, first: Finding, made_for: int, total:
         message = f"{name} is made for {made_for} steps, one for each epoch, but it is stepped {total} times"
         hint = "scheduler.step() at the end of each epoch, or the number of all batches instead of epochs"
         run.keep(replace(first, message=message, hint=hint))
+
+
+LISTENS: Final = (
+    events.LOOP.to(_begins),
+    events.SCHEDULER.to(_made),
+    events.SCHEDULE.to(_stepped),
+    events.STEP.to(_stepped),
+    events.END.to(_finish),
+)

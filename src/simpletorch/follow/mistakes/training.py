@@ -19,20 +19,20 @@ from typing import TYPE_CHECKING, Final, final
 
 from simpletorch.follow import layers
 from simpletorch.follow.findings import Finding
-from simpletorch.follow.heap import Cells
 from simpletorch.follow.marks import gradients
-from simpletorch.follow.mistakes import loading, mode_checks, modes, purity, schedules, seeds, steps, updates
-from simpletorch.follow.mistakes.loading import Loading
-from simpletorch.follow.mistakes.schedules import Steps
+from simpletorch.follow.mistakes import events
+from simpletorch.follow.mistakes.modes import Modes
+from simpletorch.follow.mistakes.optimizers import Optimizer, Optimizers
+from simpletorch.follow.mistakes.scalers import Scalers
 from simpletorch.follow.sources.syntax import contains, loop_around, walk
-from simpletorch.follow.values import GRADIENTS, MISSING, Choice, Dict, Fields, Instance, List, Tensor, Value
+from simpletorch.follow.values import Choice, Dict, Fields, Instance, List, Tensor, Value
 from simpletorch.rules import ModuleRule
 from simpletorch.rules.core.dtype import FLOAT16
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["Training", "check_sum", "differentiated", "finish", "given", "made", "stepped"]
+__all__ = ["LISTENS"]
 
 _CODE: Final = "tensor-training"
 _BY_HAND: Final = frozenset(("grad", "_grad"))
@@ -40,103 +40,34 @@ _BY_HAND: Final = frozenset(("grad", "_grad"))
 
 @final
 @dataclass(slots=True)
-class _Optimizer:
-    """An optimizer, what would be said where it is made, and how often it has stepped."""
+class _Seen:
+    """The findings that are told at the end."""
 
-    value: Instance
-    where: Finding
-    counted: Steps
-    steps: int = 0
-
-
-@final
-@dataclass(slots=True)
-class Training:
-    """What one follow has seen of training."""
-
-    optimizers: dict[int, _Optimizer] = field(default_factory=dict)
     made_inside: list[tuple[Instance, Finding]] = field(default_factory=list)
     """Layers with parameters that are made in a ``forward``, with what would be said."""
-    called: dict[int, Instance] = field(default_factory=dict)
-    """Modules that were called, or that code had which isn't followed."""
-    recorded: set[int] = field(default_factory=set)
-    """Those of them, by the identity of their cells, that were called with gradients."""
-    used: dict[int, Tensor] = field(default_factory=dict)
-    """Parameters that an operation was given, or that such code had."""
     sums: dict[int, tuple[Tensor, Finding]] = field(default_factory=dict)
     """What was added to a sum in a loop before backward, with what would be said."""
-    modes: modes.Modes = field(default_factory=modes.Modes)
-    weights: Cells = field(default_factory=Cells)
-    """Which parameters have gradients, and when steps have changed them; see `steps`."""
     accumulating: dict[tuple[int, int], tuple[ast.expr, bool]] = field(default_factory=dict)
     """Of targets and statements of ``+=``, by identity, whether they are sums over rounds that nothing detaches."""
-    schedulers: dict[int, Steps] = field(default_factory=dict)
-    leaves: dict[ast.AST, bool] = field(default_factory=dict)
-    """Whether loops, or rounds of them, may end before their end."""
-    ended: set[ast.AST] = field(default_factory=set)
-    """The loops that were followed to their last batch, which has fewer samples."""
-    reshapes: set[ast.AST] = field(default_factory=set)
-    """Functions that cut elements into other rows on purpose, and may put them together again."""
-    has_batches: bool = False
-    """Whether of some tensor it is known which dim are the samples, see `sequences`."""
-    loading: Loading = field(default_factory=Loading)
-    seeds: dict[ast.AST, seeds.Seed] = field(default_factory=dict)
-    """Statements in loops that train which seed torch's generator."""
-    rounds: dict[ast.AST, Value] = field(default_factory=dict)
-    """What each loop goes over that was begun: a number of items, or a source of which that can be asked."""
-    lost_sight: bool = False
-    """Whether code that isn't followed had anything: it may have computed gradients."""
-    half: bool = False
-    """Whether autocast to float16 was in force."""
     unscaled_half: Finding | None = None
     """What would be said of a backward through operations in float16, if nothing scales their loss."""
-    scales: bool = False
-    """Whether there is a `GradScaler`."""
-    scaled_steps: dict[int, Finding | None] = field(default_factory=dict)
-    """By optimizer, what would be said of its second step by a scaler, if nothing updates that."""
-    useless_clip: Finding | None = None
-    """What would be said of gradients that were clipped after their use."""
-
-    def lose_sight(self, run: Interpreter) -> None:
-        """Code that isn't followed has a tensor: it may compute gradients, use them, and set them to zero."""
-        for one in self.optimizers.values():
-            if GRADIENTS in one.value.state:
-                run.heap.write(one.value.state, GRADIENTS, MISSING)
-        self.useless_clip = None
 
 
-def made(run: Interpreter, optimizer: Instance) -> None:
-    """An optimizer is made here."""
-    if run.entry or any(c.cause == "code" for c in run.conditions) or run.hypothetical:
-        return
-    counted = Steps(optimizer, schedules.site_of(run))
-    run.training.optimizers[id(optimizer.cells)] = _Optimizer(optimizer, run.finding(_CODE, "", None), counted)
-
-
-def stepped(run: Interpreter, optimizer: Value, *, calls: bool = False) -> None:
-    """An optimizer makes a step; it may call a function that computes the gradients."""
-    if run.promises:
-        purity.trains(run, "step")
-    known = run.training.optimizers.get(id(optimizer.cells)) if isinstance(optimizer, Instance) else None
-    if known is not None:
-        known.steps += 1
-        own = {id(t.cells) for t in given(run, known.value) if t is not None}
-        mode_checks.has_stepped(run, own)
-        if not calls:
-            steps.stepped(run, own)
-        schedules.stepped(run, optimizer)
-        seeds.stepped(run, known.value)
-    updates.stepped(run, optimizer)
+def _layer_made(run: Interpreter, module: Instance, rule: ModuleRule) -> None:
+    """A layer of torch's is made: perhaps in a ``forward``, in each call anew."""
+    inside = not run.entry and any(getattr(call.node, "name", None) == "forward" for call in run.running)
+    if inside and gradients.has_parameters(rule):
+        run.training.of(_Seen).made_inside.append((module, run.finding(_CODE, "", None)))
 
 
 # -- sums of losses --------------------------------------------------------------------------------------------------
 
 
-def check_sum(run: Interpreter, target: ast.expr, value: Value) -> None:
+def _sum(run: Interpreter, target: ast.expr, value: Value) -> None:
     """``target += value`` in a loop: where backward goes through the value alone, the sum only keeps its graph."""
     if not isinstance(value, Tensor) or run.entry or not gradients.records(run) or not gradients.of(run, value):
         return
-    known = run.training.accumulating
+    known = run.training.of(_Seen).accumulating
     place = id(target), id(run.node)
     if place not in known:
         body = run.body
@@ -149,24 +80,21 @@ def check_sum(run: Interpreter, target: ast.expr, value: Value) -> None:
     if gradients.is_spent(run, value):
         run.keep(found)
     else:
-        run.training.sums[id(value.cells)] = value, found
+        run.training.of(_Seen).sums[id(value.cells)] = value, found
 
 
-def differentiated(run: Interpreter, value: Value) -> None:
+def _differentiated(run: Interpreter, value: Tensor) -> None:
     """Backward has gone through a loss."""
-    if run.promises:
-        purity.trains(run, "backward")
-    updates.computed(run, value)
     _in_half(run, value)
-    known = run.training.sums.pop(id(value.cells), None) if isinstance(value, Tensor) else None
+    known = run.training.of(_Seen).sums.pop(id(value.cells), None)
     if known is not None and gradients.is_spent(run, known[0]):
         run.keep(known[1])
 
 
-def _in_half(run: Interpreter, value: Value) -> None:
+def _in_half(run: Interpreter, value: Tensor) -> None:
     """Whether backward goes through operations in float16, whose gradients become 0 where they are small."""
-    seen = run.training
-    if not seen.half or seen.scales or seen.unscaled_half is not None or not isinstance(value, Tensor):
+    seen = run.training.of(_Seen)
+    if not run.training.half or run.training.of(Scalers).any or seen.unscaled_half is not None:
         return
     if any(tensor.type.dtype == FLOAT16 for tensor in gradients.graph_of(run, value)):
         message = "backward goes through operations in float16 without a GradScaler: small gradients become 0"
@@ -198,34 +126,21 @@ def _loaded(node: ast.expr) -> ast.expr:
     return ast.parse(ast.unparse(node), mode="eval").body
 
 
-def _finish_seeds(run: Interpreter) -> None:
-    """Seeds that are set in each round, where that makes rounds alike."""
-    found = seeds.again(run)
-    if found and (run.training.loading.shuffles or mode_checks.trains_with_chance(run)):
-        for finding, seed in found:
-            message = f"the seed is {seed} again in each round: every round shuffles, and drops out, alike"
-            run.keep(replace(finding, message=message, hint="once, before the loop"))
-
-
 # -- at the end ------------------------------------------------------------------------------------------------------
 
 
-def finish(run: Interpreter) -> None:
+def _finish(run: Interpreter) -> None:
     """The program has ended: what its optimizers never did."""
-    schedules.finish(run)
-    loading.finish(run)
-    mode_checks.finish(run)
-    _finish_seeds(run)
-    seen = run.training
-    known = [(o, list(given(run, o.value))) for o in seen.optimizers.values()]
+    seen, scalers, lost_sight = run.training.of(_Seen), run.training.of(Scalers), run.training.lost_sight
+    known = [(o, list(layers.optimized(run, o.value))) for o in run.training.of(Optimizers)]
     if not known or any(o.value.state.get("open") or None in held for o, held in known):
         return
     ids = [{id(t.cells) for t in given if t is not None} for _, given in known]
     names = run.program.mentions()
-    if seen.unscaled_half is not None and not (seen.scales or seen.lost_sight) and any(o.steps for o, _ in known):
+    if seen.unscaled_half is not None and not (scalers.any or lost_sight) and any(o.steps for o, _ in known):
         run.keep(seen.unscaled_half)
-    if "update" not in names.attributes and not seen.lost_sight:
-        for found in filter(None, seen.scaled_steps.values()):
+    if "update" not in names.attributes and not lost_sight:
+        for found in filter(None, scalers.steps.values()):
             run.keep(found)
     by_hand = not names.attributes.isdisjoint(_BY_HAND)  # gradients that the program itself sets
     may_step = "step" in names.attributes
@@ -261,17 +176,18 @@ def finish(run: Interpreter) -> None:
 
 def _made_anew(run: Interpreter, trained: set[int]) -> None:
     """Layers that a ``forward`` makes and nobody holds."""
-    if not run.training.made_inside:
+    made_inside = run.training.of(_Seen).made_inside
+    if not made_inside:
         return
     called = run.training.called.values()
     held = {id(part.cells) for m in called for _, part in layers.named_modules(run, m) if part is not m}
-    for layer, found in run.training.made_inside:
+    for layer, found in made_inside:
         if id(layer.cells) not in held and _is_trainable(run, layer, trained):
             message = f"{layer.cls.name} is made anew in each call of forward: nobody trains its parameters"
             run.keep(replace(found, message=message, hint="make it in __init__, as an attribute of self"))
 
 
-def _tell(run: Interpreter, optimizer: _Optimizer, message: str, hint: str) -> None:
+def _tell(run: Interpreter, optimizer: Optimizer, message: str, hint: str) -> None:
     run.keep(replace(optimizer.where, message=f"{optimizer.value.cls.name} {message}", hint=hint))
 
 
@@ -287,21 +203,6 @@ def _trains_another(run: Interpreter, own: set[int]) -> bool:
             return False
         some = some or bool(parts)
     return some
-
-
-def given(run: Interpreter, optimizer: Instance) -> Iterator[Tensor | None]:
-    """The parameters of an optimizer; None for what isn't known."""
-    groups = run.resolve(optimizer.cells.get("param_groups"))
-    if not isinstance(groups, List) or groups.items is None:
-        yield None
-        return
-    for group in map(run.resolve, groups.items):
-        held = run.resolve(group.cells.get("params")) if isinstance(group, Dict) else None
-        if not isinstance(held, List) or held.items is None:
-            yield None
-            return
-        for one in map(run.resolve, held.items):
-            yield one if isinstance(one, Tensor) else None
 
 
 def _left_out(run: Interpreter, own: set[int], trained: set[int]) -> Iterator[str]:
@@ -345,4 +246,16 @@ def _is_trainable(run: Interpreter, layer: Value, trained: set[int], *, own: boo
 
 def _is_known(run: Interpreter, module: Instance) -> bool:
     """Whether a module of the program's was called with gradients, and all that is inside is known."""
-    return layers.is_module(module) and id(module.cells) in run.training.recorded and layers.is_certain(run, module)
+    return (
+        layers.is_module(module)
+        and id(module.cells) in run.training.of(Modes).with_gradients
+        and layers.is_certain(run, module)
+    )
+
+
+LISTENS: Final = (
+    events.LAYER_MADE.to(_layer_made),
+    events.SUM.to(_sum),
+    events.BACKWARD.to(_differentiated),
+    events.END.to(_finish),
+)

@@ -16,14 +16,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow.findings import Finding
-from simpletorch.follow.mistakes import steps
+from simpletorch.follow.marks import weights
+from simpletorch.follow.mistakes import events
+from simpletorch.follow.mistakes.optimizers import Optimizers
 from simpletorch.follow.sources.syntax import walk
-from simpletorch.follow.values import GRADIENTS, MISSING, Instance, Tensor, Value
+from simpletorch.follow.values import GRADIENTS, MISSING, Instance, Tensor, Unknown, Value
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["clipped", "computed", "computed_in_the_dark", "scaled", "stepped", "unscaled", "zeroed"]
+__all__ = ["LISTENS"]
 
 _CODE: Final = "tensor-training"
 _STATE: Final = GRADIENTS
@@ -32,12 +34,18 @@ _ZERO, _FRESH, _SCALED, _LOST, _USED = "zero", "fresh", "scaled", "lost", "used"
 _IS_SCALED: Final = "(scaled)"  # in the cells of a tensor
 
 
+class _Clips:
+    """The finding about gradients that were clipped after their use, if another backward follows."""
+
+    useless: Finding | None = None
+
+
 def _only(run: Interpreter) -> Instance | None:
     """The optimizer of the program, if there is one alone, of which all is known."""
-    known = run.training.optimizers
+    known = run.training.of(Optimizers)
     if len(known) != 1:
         return None
-    (one,) = known.values()
+    (one,) = known
     return None if one.value.state.get("open") else one.value
 
 
@@ -45,32 +53,34 @@ def _put(run: Interpreter, optimizer: Instance, state: str) -> None:
     run.heap.write(optimizer.state, _STATE, state)
 
 
-def computed(run: Interpreter, value: Value) -> None:
+def _computed(run: Interpreter, value: Tensor) -> None:
     """``backward`` has gone through a loss."""
     optimizer = _only(run)
     if optimizer is not None:
-        is_scaled = isinstance(value, Tensor) and _IS_SCALED in value.cells
+        is_scaled = _IS_SCALED in value.cells
         _put(run, optimizer, _SCALED if is_scaled else _FRESH)
-    run.training.useless_clip = None
+    run.training.of(_Clips).useless = None
 
 
-def computed_in_the_dark(run: Interpreter) -> None:
+def _read(run: Interpreter, value: Value, name: str) -> None:
     """``backward`` of what isn't known: of which loss the gradients are isn't either."""
-    for one in run.training.optimizers.values():
+    if name != "backward" or not isinstance(value, Unknown):
+        return
+    for one in run.training.of(Optimizers):
         run.heap.write(one.value.state, _STATE, MISSING)
-    run.training.useless_clip = None
+    run.training.of(_Clips).useless = None
 
 
-def zeroed(run: Interpreter, what: Value) -> None:
+def _zeroed(run: Interpreter, what: Value) -> None:
     """The gradients of an optimizer, or of a model, are set to zero."""
-    steps.zeroed(run)
+    weights.zeroed(run)
     optimizer = _only(run)
     if optimizer is None or not isinstance(what, Instance):
         return
     if what is not optimizer and not what.cls.is_a("torch.nn.Module"):
         return
-    useless = run.training.useless_clip
-    run.training.useless_clip = None
+    useless = run.training.of(_Clips).useless
+    run.training.of(_Clips).useless = None
     before = run.resolve(optimizer.state.get(_STATE))
     if useless is not None and before == _USED:
         run.keep(useless)
@@ -80,7 +90,7 @@ def zeroed(run: Interpreter, what: Value) -> None:
         run.heap.write(optimizer.state, _STATE, MISSING)  # it may have other parameters, too
 
 
-def stepped(run: Interpreter, optimizer: Value) -> None:
+def _stepped(run: Interpreter, optimizer: Value, calls: bool) -> None:
     """An optimizer uses its gradients."""
     only = _only(run)
     if only is None or optimizer is not only:
@@ -92,23 +102,30 @@ def stepped(run: Interpreter, optimizer: Value) -> None:
             "zero_grad() before backward(), or after step()",
         )
     _put(run, only, _USED)
-    run.training.useless_clip = None
+    run.training.of(_Clips).useless = None
 
 
-def scaled(value: Tensor) -> Tensor:
+def _lost_sight(run: Interpreter) -> None:
+    """Code that isn't followed has a tensor: it may compute gradients, use them, and set them to zero."""
+    for one in run.training.of(Optimizers):
+        if _STATE in one.value.state:
+            run.heap.write(one.value.state, _STATE, MISSING)
+    run.training.of(_Clips).useless = None
+
+
+def _scaled(run: Interpreter, scaler: Instance, loss: Tensor) -> None:
     """A loss that a `GradScaler` has scaled."""
-    value.cells[_IS_SCALED] = True
-    return value
+    loss.cells[_IS_SCALED] = True
 
 
-def unscaled(run: Interpreter) -> None:
+def _unscaled(run: Interpreter, scaler: Instance, optimizer: Value) -> None:
     """``scaler.unscale_(optimizer)``."""
     only = _only(run)
     if only is not None and run.resolve(only.state.get(_STATE)) == _SCALED:
         _put(run, only, _FRESH)
 
 
-def clipped(run: Interpreter, name: str) -> None:
+def _clipped(run: Interpreter, name: str) -> None:
     """Gradients are clipped, as a statement of its own: else somebody wants to know their norm."""
     only = _only(run)
     state = None if only is None else run.resolve(only.state.get(_STATE))
@@ -118,7 +135,7 @@ def clipped(run: Interpreter, name: str) -> None:
         run.find(_CODE, f"{name} clips gradients that are still scaled", "scaler.unscale_(optimizer) before it")
     elif state == _USED:
         message = f"{name} comes after optimizer.step(), which has used the gradients already"
-        run.training.useless_clip = _said(run, message, "clip between backward() and step()")
+        run.training.of(_Clips).useless = _said(run, message, "clip between backward() and step()")
     elif state == _ZERO:
         message = f"{name} comes before backward(): the gradients are zero here"
         run.find(_CODE, message, "clip between backward() and step()")
@@ -132,3 +149,15 @@ def _is_statement(run: Interpreter) -> bool:
     """Whether nobody uses what the call gives that is followed here."""
     body = run.body
     return body is not None and any(isinstance(n, ast.Expr) and n.value is run.node for n in walk(body))
+
+
+LISTENS: Final = (
+    events.BACKWARD.to(_computed),
+    events.ATTRIBUTE.to(_read),
+    events.ZERO.to(_zeroed),
+    events.STEP.to(_stepped),
+    events.CLIP.to(_clipped),
+    events.SCALE.to(_scaled),
+    events.UNSCALE.to(_unscaled),
+    events.IN_THE_DARK.to(_lost_sight),
+)

@@ -15,8 +15,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow.mistakes import modules
-from simpletorch.follow.model import kinds
+from simpletorch.follow.model import kinds, members
 from simpletorch.follow.values import (
     BoundNative,
     Class,
@@ -100,7 +99,7 @@ def derives(run: Interpreter, cls: Class, asked: type) -> bool | None:
     methods = [n for n, found in own.items() if found is not None and found[0] is not None]
     without = [n for n, found in own.items() if found is not None and found[0] is None]
     bases = tuple({b: None for c in cls.mro if (b := kinds.real(c)) is not None and b is not object})
-    if cls.is_a(modules.MODULE):
+    if cls.is_a(members.MODULE):
         methods.append("__call__")
     try:
         known = issubclass(_like(methods, *without, bases=bases), asked)

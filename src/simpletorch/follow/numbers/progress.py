@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 from simpletorch.follow import branches, iteration
 from simpletorch.follow.heap import CHANGED, HISTORY, NEXT, OF_GRAPHS, SIZE, Cells, Change, born, now
 from simpletorch.follow.marks import layout
-from simpletorch.follow.mistakes.modules import MODULE
+from simpletorch.follow.model.members import MODULE
 from simpletorch.follow.numbers import indexes, sizes
 from simpletorch.follow.outcomes import Passing
 from simpletorch.follow.sources.syntax import of_node, walk

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, final
 
 from simpletorch.follow.libraries.pytorch.kernels import promised
-from simpletorch.follow.mistakes import arguments, modules
+from simpletorch.follow.mistakes import events
+from simpletorch.follow.model import members
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.scopes import Scope
 from simpletorch.follow.sources import installed, texts
@@ -150,9 +151,8 @@ class _Promises:
         return value
 
     def _call(self, run: Interpreter, function: Function, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-        wrong = arguments.misfit(run, function, args, kwargs)
-        if wrong is not None:
-            return modules.refuse(run, *wrong)
+        if (refused := events.MISFIT(run, function, args, kwargs)) is not None:
+            return refused
         # the library may change and call all that it is given, but for tensors: these are what its annotations say
         given = args[1:] if function.owner is not None and args and isinstance(args[0], Instance) else args
         held = [
@@ -219,7 +219,7 @@ class _Promises:
         if not isinstance(cls, Class) or cls.module.partition(".")[0] != self._module.partition(".")[0]:
             return run.unknown(reason)
         made = Instance(cls)
-        modules.begun(run, made)
+        members.begun(run, made)
         if cls.fields is not None:  # a dataclass
             for c in reversed(cls.mro):
                 made.cells.update({name: inner(note) for name, note in (c.cells.get("__annotations__") or {}).items()})

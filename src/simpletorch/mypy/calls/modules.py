@@ -57,7 +57,7 @@ from simpletorch.mypy.program.replacements import is_rebuilt
 from simpletorch.mypy.types import TypeTable, any_type, walk
 from simpletorch.rules import ANYTHING, ModuleRule, Report, TensorType, Value, infer_module, parameters
 from simpletorch.rules.common.arguments import is_dim
-from simpletorch.rules.core.registry import forward_rule
+from simpletorch.rules.core import due
 
 __all__ = ["ATTRIBUTES", "INHERITED_METHODS", "attribute", "call"]
 
@@ -200,13 +200,9 @@ def _of_tuple(rule: ModuleRule, positional: Sequence[Value]) -> Report | None:
     given = positional[0] if positional else None
     if type(given) is not tuple or not any(isinstance(item, TensorType) for item in given):
         return None
-    forward = forward_rule(type(rule))  # type: ignore[arg-type]  # mypy asks for a hashable class
-    _, takes, *_ = forward.signature.parameters
-    if takes not in forward.tensor_parameters:
+    if 0 not in due.places_of_layer(rule):
         return None
-    return Report(
-        str(rule), "class", f"it takes a tensor, but it is given a tuple of {len(given)}", hint="take [0] of it"
-    )
+    return Report(str(rule), "class", f"it {due.refusal(f'a tuple of {len(given)}')}", hint="take [0] of it")
 
 
 def _returning(signature: FunctionLike, result: Type) -> FunctionLike:

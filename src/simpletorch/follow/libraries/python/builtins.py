@@ -14,8 +14,7 @@ from simpletorch.follow.budget import LARGEST, is_huge, weight
 from simpletorch.follow.budget import length as length_of_range
 from simpletorch.follow.heap import now
 from simpletorch.follow.libraries import NATIVES, VALUES, Work, by_name, gives, library_class, model, native
-from simpletorch.follow.mistakes import modules
-from simpletorch.follow.model import abstract, descriptors, iterators, kinds, metaclasses
+from simpletorch.follow.model import abstract, descriptors, iterators, kinds, members, metaclasses
 from simpletorch.follow.numbers import between, offsets, processes, sizes
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
@@ -505,7 +504,7 @@ def _asked_for(run: Interpreter, owner: Value, name: str) -> Value:
     with run.asked():
         found = attributes.find(run, owner, name)
     one = run.resolve(owner)
-    if isinstance(one, Tensor) and modules.tensor_lacks(one, name):
+    if isinstance(one, Tensor) and members.tensor_lacks(one, name):
         return MISSING
     if isinstance(found, BoundNative) and not isinstance(one, Tensor) and not attributes.is_there(one, name, found):
         return run.unknown(f".{name}, which may be there")

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from simpletorch.follow import layers
-from simpletorch.follow.mistakes import modules
+from simpletorch.follow import guards, layers
 from simpletorch.follow.values import MISSING, Dict, Fields, Instance, List, Tensor, Value, behind
 from simpletorch.rules import Report, TensorType
 
@@ -33,7 +32,7 @@ def load_state_dict(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str,
         _check(run, loaded.cells, me)
     elif isinstance(loaded, str | Instance) and (isinstance(loaded, str) or loaded.cls.is_a(layers.MODULE)):
         shown, hint = ("a path", "torch.load(path)") if isinstance(loaded, str) else ("a module", "its state_dict()")
-        modules.refuse(run, f"load_state_dict takes a state dict, but it is given {shown}", hint)
+        guards.refuse(run, f"load_state_dict takes a state dict, but it is given {shown}", hint)
     strict = run.resolve(given[1] if len(given) > 1 else kwargs.get("strict", True))
     names = [List() if strict is True else List(None, run.unknown("a name", "str")) for _ in range(2)]
     return Fields(("missing_keys", "unexpected_keys"), tuple(names))

@@ -11,7 +11,7 @@ from simpletorch.follow import branches, files, guards, iteration, layers, tenso
 from simpletorch.follow.libraries import ALIASES, VALUES, jax, library_class, method, model, native
 from simpletorch.follow.marks import carried, devices, gradients, layout, sparsity
 from simpletorch.follow.marks.origins import ORIGINS
-from simpletorch.follow.mistakes import no_tensors, purity, seeds, updates
+from simpletorch.follow.mistakes import events
 from simpletorch.follow.numbers import indexes, offsets, sizes
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
@@ -26,6 +26,7 @@ from simpletorch.follow.values import (
     Method,
     Native,
     Sizes,
+    StaticMethod,
     Tensor,
     Unknown,
     Value,
@@ -76,7 +77,11 @@ VALUES.update(
 @native("torch.pure")
 def _pure(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     """``simpletorch.pure``."""
-    return purity.promise(run, args[0])
+    value = args[0]
+    inner = value.function if isinstance(value, StaticMethod) else value
+    if isinstance(inner, Function):
+        inner.pure = True
+    return value
 
 
 @native("torch.checked")
@@ -263,7 +268,7 @@ def _tensor(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value])
 
 @native("torch.from_numpy")
 def _from_numpy(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return run.each(args[0], lambda v: no_tensors.check_array(run, v) or shared(sparsity.as_dense(v)))
+    return run.each(args[0], lambda v: events.ARRAY(run, v) or shared(sparsity.as_dense(v)))
 
 
 @model("torch.from_dlpack", "torch.utils.dlpack.from_dlpack")
@@ -289,7 +294,7 @@ def shared(value: Value) -> Tensor:
 
 @model("torch.manual_seed")
 def _seed(run: Interpreter, seed: Value) -> Value:
-    seeds.seeded(run, seed)
+    events.SEED(run, seed)
     return Instance(run.program.library_class("torch.Generator"))
 
 
@@ -586,11 +591,11 @@ def _checkpoint(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Val
 
 @model("torch.nn.utils.clip_grad_norm_", "torch.nn.utils.clip_grad_norm")
 def _clip(run: Interpreter, parameters: Value, max_norm: Value, *more: Value, **rest: Value) -> Value:
-    updates.clipped(run, "clip_grad_norm_")
+    events.CLIP(run, "clip_grad_norm_")
     return Tensor(TensorType(Shape(()), DEFAULT_FLOAT))
 
 
 @model("torch.nn.utils.clip_grad_value_")
 def _clip_value(run: Interpreter, parameters: Value, clip_value: Value, foreach: Value = None) -> Value:
-    updates.clipped(run, "clip_grad_value_")
+    events.CLIP(run, "clip_grad_value_")
     return None

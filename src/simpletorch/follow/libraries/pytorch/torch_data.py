@@ -10,13 +10,13 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import branches, iteration, tensors
+from simpletorch.follow import branches, guards, iteration, tensors
 from simpletorch.follow.heap import now
 from simpletorch.follow.iteration import another
 from simpletorch.follow.libraries import ALIASES, library_class, model, signed
 from simpletorch.follow.libraries.python.builtins import length
 from simpletorch.follow.marks import carried, gradients, sequences
-from simpletorch.follow.mistakes import loading, modules
+from simpletorch.follow.mistakes import events
 from simpletorch.follow.numbers import indexes, offsets, sizes
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
@@ -213,7 +213,7 @@ def _init_tensors(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, V
     if kwargs:
         names = ", ".join(f"{name}=" for name in kwargs)
         message = f"TensorDataset takes tensors by position only, but it is given {names}"
-        return modules.refuse(run, message, "TensorDataset(x, y)")
+        return guards.refuse(run, message, "TensorDataset(x, y)")
     run.heap.write(me.cells, "tensors", tuple(given))
     sizes = [
         (t, t.type.shape.dim(0)) for t in map(run.resolve, given) if isinstance(t, Tensor) and t.type.shape.min_rank
@@ -327,7 +327,7 @@ library_class(f"{_DATA}.StackDataset", (f"{_DATA}.Dataset",), {"__init__": _init
 def _init_subset(run: Interpreter, self: Value, dataset: Value, indices: Value) -> Value:
     run.heap.write(self.cells, "dataset", dataset)
     run.heap.write(self.cells, "indices", indices)
-    loading.part(run, dataset, self)
+    events.PART(run, dataset, self)
     return None
 
 
@@ -355,7 +355,7 @@ def _random_split(run: Interpreter, dataset: Value, lengths: Value, generator: V
         return List(None, _part(run, dataset, _count(run)))
     whole = run.each(dataset, lambda d: length(run, d))
     parts = tuple(_part(run, dataset, n) for n in _lengths(run, whole, tuple(map(run.resolve, wanted))))
-    loading.split(run, dataset, parts)
+    events.SPLIT(run, dataset, parts)
     return List(parts)
 
 
@@ -405,7 +405,7 @@ def _sampler(name: str, parameters: str, counted: str) -> None:
             number = run.each(given[counted], lambda v: length(run, v))
         run.heap.write(me.state, "length", number)
         if name == "SubsetRandomSampler":
-            loading.part(run, "samplers", me)
+            events.PART(run, "samplers", me)
         return None
 
     library_class(f"{_DATA}.{name}", (f"{_DATA}.Sampler",), {"__init__": signed(f"self, {parameters}", init)})
@@ -469,7 +469,7 @@ _DEFAULTS: Final = {"dataset": None, "batch_size": 1, "sampler": None, "batch_sa
 def _init_loader(run: Interpreter, asked: dict[str, Value]) -> Value:
     me = asked.pop("self")
     if not _metadata(me.cls, "tuples"):
-        loading.check(run, asked["dataset"], asked)
+        events.LOADER(run, asked["dataset"], asked)
     given = {**_DEFAULTS, **asked}
     for name, value in given.items():
         run.heap.write(me.cells, name, value)

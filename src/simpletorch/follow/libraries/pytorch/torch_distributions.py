@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from simpletorch.follow import branches, tensors
 from simpletorch.follow.libraries import ALIASES, by_name, library_class, native
-from simpletorch.follow.mistakes import losses
+from simpletorch.follow.mistakes import events
 from simpletorch.follow.values import Choice, Dict, Instance, List, Tensor, Unknown, Value, is_int
 from simpletorch.rules import Report, TensorType
 from simpletorch.rules.core.dtype import DEFAULT_FLOAT, INT64, DType
@@ -155,7 +155,7 @@ def _by_row(name: str, parameters: str, *, event: bool, of_sample: DType | None 
             run.report(Report(name, "shape", "the parameter needs at least one dim", {names[0]: kind}))
             kind = TensorType()
         if not event:
-            losses.check_choice(run, name, (run.resolve(source),), {})
+            events.CHOICE(run, name, run.resolve(source))
         shape = kind.shape if event else _without(kind.shape, 1)
         _set(run, me, _Law(shape, int(event), kind.dtype, of_sample or kind.dtype), dict.fromkeys(names, kind.shape))
         return None

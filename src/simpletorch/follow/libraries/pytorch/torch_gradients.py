@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from simpletorch.follow import calls, iteration, tensors
+from simpletorch.follow import calls, guards, iteration, tensors
 from simpletorch.follow.libraries import ALIASES, by_name, library_class, method, native
 from simpletorch.follow.marks import gradients
-from simpletorch.follow.mistakes import modules, training
+from simpletorch.follow.mistakes import events
 from simpletorch.follow.values import HISTORY, MISSING, Class, Function, Instance, List, Method, Native, Tensor, Value
 from simpletorch.rules import Report, infer
 
@@ -123,7 +123,7 @@ def _backward(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value
     strange = [name for name in kwargs if name not in names.split()[1:]]
     if strange:
         hint = "retain_graph=True" if strange == ["retain_variables"] else None
-        return modules.refuse(run, f"backward has no argument {', '.join(strange)}", hint)
+        return guards.refuse(run, f"backward has no argument {', '.join(strange)}", hint)
     _differentiate(run, given.get("gradient"), given, "Tensor.backward")
     return None
 
@@ -144,7 +144,7 @@ def _differentiate(run: Interpreter, gradient: Value, given: dict[str, Value], n
         retain = run.resolve(given.get("retain_graph"))
         retain = run.resolve(given.get("create_graph", False)) if retain is None else retain
         gradients.backward(run, value, gradient, retain, given.get("inputs"))
-        training.differentiated(run, value)
+        events.BACKWARD(run, value)
 
 
 def _is_refused(run: Interpreter, name: str, given: dict[str, Value]) -> bool:

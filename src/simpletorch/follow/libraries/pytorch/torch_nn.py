@@ -11,7 +11,8 @@ from simpletorch.follow.libraries import ALIASES, NATIVES, Work, by_name, librar
 from simpletorch.follow.libraries.pytorch.signatures import PARAMETERS
 from simpletorch.follow.libraries.pytorch.state_dicts import OWN_WAY, load_state_dict, state_dict
 from simpletorch.follow.marks import devices, gradients, layout
-from simpletorch.follow.mistakes import modes, modules, updates
+from simpletorch.follow.mistakes import events
+from simpletorch.follow.model import members
 from simpletorch.follow.values import (
     MISSING,
     REPEATED,
@@ -74,7 +75,7 @@ def make_layer_class(name: str, find: Callable[[str], Class]) -> Class:
         else:
             arguments = {**dict(zip(order, given, strict=False)), **kwargs}
         surplus = {f"argument {i}": v for i, v in enumerate(given, 1) if i > len(order)}
-        if modules.check_arguments(run, name, {**arguments, **surplus}):
+        if events.OPTIONS(run, name, {**arguments, **surplus}) is not None:
             run.heap.write(me.state, "open", True)
         else:
             layers.build(run, me, name, arguments)
@@ -191,7 +192,7 @@ def _parameters(run: Interpreter, self: Value, recurse: Value = True) -> Value:
     if (
         not rows
         and recurse is True
-        and modules.holds_nothing_else(run, [m for _, m in layers.named_modules(run, self)])
+        and members.holds_nothing_else(run, [m for _, m in layers.named_modules(run, self)])
     ):
         return Iterator(())
     return _some(run, self, rows, "parameter") if rows else Iterator(None, Tensor(TensorType(is_parameter=True)))
@@ -288,7 +289,7 @@ def _eval(run: Interpreter, self: Value) -> Value:
 
 def _in_mode(run: Interpreter, me: Instance, trains: Value) -> Value:
     """The module and those inside it train, or don't."""
-    modes.asked(run, me, trains)
+    events.MODE(run, me, trains)
     for _, inner in layers.named_modules(run, me):
         run.heap.write(inner.cells, "training", trains)
     return me
@@ -394,7 +395,7 @@ def _get_submodule(run: Interpreter, self: Value, target: Value) -> Value:
 
 
 def _zero(run: Interpreter, self: Value, set_to_none: Value = True) -> Value:
-    updates.zeroed(run, self)
+    events.ZERO(run, self)
     return None
 
 
@@ -483,7 +484,7 @@ def _fill(run: Interpreter, me: Instance, values: tuple[Value, ...] | None, sour
         run.heap.write(me.state, "open", True)
         return
     if me.cls.is_a("torch.nn.Sequential") or me.cls.is_a("torch.nn.ModuleList"):
-        values = tuple(modules.check_held(run, me, v) for v in values)
+        values = tuple(v if (refused := events.HELD(run, me, v)) is None else refused for v in values)
     held = _held(run, me)
     if me.state.get("open") == REPEATED:
         values = tuple(v for v in values if not any(branches.alike(v, row) for row in held.values()))

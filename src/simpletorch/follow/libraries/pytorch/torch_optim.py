@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from simpletorch.follow import iteration, layers
+from simpletorch.follow import guards, iteration, layers
 from simpletorch.follow.libraries import ALIASES, NATIVES, by_name, library_class
 from simpletorch.follow.marks import gradients
-from simpletorch.follow.mistakes import modules, schedules, training, updates
+from simpletorch.follow.mistakes import events
 from simpletorch.follow.values import Dict, Instance, List, Native, Tensor, Unknown, Value
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def _init(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
     me, *rest = args
     given = by_name("params", tuple(rest), kwargs)
     params = run.resolve(given.get("params"))
-    if modules.check_parameters(run, me.cls.name, params):
+    if events.PARAMETERS(run, me, params) is not None:
         params = run.unknown("parameters")
     options = {k: v for k, v in given.items() if k != "params"}
     _check_options(run, me, tuple(rest[1:]), kwargs)
@@ -84,7 +84,7 @@ def _init(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
         held = group.cells.get("params")
         gradients.check_leaf(run, (held.items or ()) if isinstance(held, List) else (), me.cls.name)
     run.heap.write(me.cells, "param_groups", groups)
-    training.made(run, me)
+    events.OPTIMIZER(run, me)
     run.heap.write(me.cells, "defaults", Dict(options, run.unknown("a default of an optimizer")))
     if me.cls.module == run.program.main:
         state = Dict()
@@ -105,14 +105,14 @@ def _check_options(run: Interpreter, me: Instance, rest: tuple[Value, ...], kwar
     if other is not None:
         others = [n for n, taken in _OPTIONS.items() if other in taken.split()]
         hint = f"{' and '.join(others[-2:])} have it" if len(others) > 1 else f"{others[0]} has it" if others else None
-        modules.refuse(run, f"{name} has no option {other}", hint, code=_OPTION)
+        guards.refuse(run, f"{name} has no option {other}", hint, code=_OPTION)
         return
     rate = run.resolve(rest[0] if rest else kwargs.get("lr", 0.0))
     if isinstance(rate, str):
         message = f"{name}: lr is the text {rate!r}, but it must be a number"
-        modules.refuse(run, message, "float(...) makes a number of a text", code=_OPTION)
+        guards.refuse(run, message, "float(...) makes a number of a text", code=_OPTION)
     elif isinstance(rate, int | float) and rate < 0:
-        modules.refuse(run, f"{name}: lr is {rate}, but it can't be negative", None, "ValueError", _OPTION)
+        guards.refuse(run, f"{name}: lr is {rate}, but it can't be negative", None, "ValueError", _OPTION)
 
 
 def _init_base(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
@@ -157,12 +157,12 @@ def _group(run: Interpreter, params: List, options: dict[str, Value]) -> Dict:
 def _step(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     run.updates += 1
     closure = args[1] if len(args) > 1 else kwargs.get("closure")
-    training.stepped(run, args[0], calls=closure is not None)
+    events.STEP(run, args[0], closure is not None)
     return None if closure is None else run.call(closure, ())
 
 
 def _zero(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    updates.zeroed(run, args[0])
+    events.ZERO(run, args[0])
     return None
 
 
@@ -201,14 +201,14 @@ _ORDER: Final = {
 
 
 def _step_scheduler(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    schedules.stepped(run, args[0])
+    events.SCHEDULE(run, args[0])
     return None
 
 
 def _step_plateau(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     if len(args) == 1 and not kwargs:
         message = "ReduceLROnPlateau.step is called without the measure that it watches"
-        modules.refuse(run, message, "step(validation_loss), once an epoch")
+        guards.refuse(run, message, "step(validation_loss), once an epoch")
         return None
     return _step_scheduler(run, args, kwargs)
 
@@ -219,9 +219,9 @@ def _init_scheduler(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str,
     optimizer = run.resolve(given.get("optimizer"))
     if isinstance(optimizer, Instance) and optimizer.cls.is_a(layers.MODULE):
         message = f"{me.cls.name} takes an optimizer, but it is given the module {optimizer.cls.name}"
-        modules.refuse(run, message, "the optimizer of its parameters")
+        guards.refuse(run, message, "the optimizer of its parameters")
         given["optimizer"] = run.unknown("an optimizer")
-    schedules.made(run, me, given)
+    events.SCHEDULER(run, me, given)
     run.heap.write(me.cells, "optimizer", given.get("optimizer"))
     for name in ("last_epoch", "_step_count"):
         run.heap.write(me.cells, name, run.unknown("how often a scheduler stepped", "int", "data"))

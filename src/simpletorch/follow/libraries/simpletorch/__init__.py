@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Final
 from simpletorch._stub import homes
 from simpletorch.follow import layers
 from simpletorch.follow.libraries import ALIASES, OWN, VALUES, Work, gives, library_class, native
-from simpletorch.follow.mistakes import training
 from simpletorch.follow.values import Dict, Fields, Instance, List, Native, StaticMethod, Tensor, Value
 from simpletorch.rules import Device
 from simpletorch.rules.core.dtype import BY_NAME, DType
@@ -235,7 +234,7 @@ def _trains(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value])
     if not isinstance(optimizer, Instance) or not isinstance(model, Instance) or not layers.is_certain(run, model):
         return True
     own = {id(t.cells) for _, t in layers.named_tensors(run, model, parameters_only=True)}
-    given = list(training.given(run, optimizer))
+    given = list(layers.optimized(run, optimizer))
     return not own or not given or None in given or any(id(t.cells) in own for t in given if t is not None)
 
 

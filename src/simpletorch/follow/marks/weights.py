@@ -1,12 +1,12 @@
-"""What an optimizer's step has changed in place, though a backward behind it needs it as it was.
+"""Parameters that an optimizer's step has changed in place, though a later backward needs their old numbers.
 
-torch raises "one of the variables needed for gradient computation has been modified by an inplace operation" where the
-loss of a generator goes through a discriminator that has made a step since, or where ``retain_graph=True`` lets a
-backward reach the rounds before. A step changes the parameters that a backward has given a gradient; what of these a
-graph needs is known of matrix products, and of layers of which an input requires a gradient.
+torch raises "one of the variables needed for gradient computation has been modified by an inplace operation". So it
+does where the loss of a generator goes through a discriminator that has made a step since. With ``retain_graph=True`` a
+backward may also reach the rounds before. A step changes the parameters that have a gradient. A graph needs the weights
+of matrix products, and of layers whose input requires a gradient.
 
-Both are kept in one table, so that branches that differ leave them unknown: the parameters with a gradient, and when
-each was changed last, by the identity of their cells.
+One table has the parameters with a gradient and the time of each one's last change, so that branches that differ leave
+both unknown.
 """
 
 from __future__ import annotations

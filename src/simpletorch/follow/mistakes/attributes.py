@@ -1,0 +1,151 @@
+"""Attributes that aren't there: `tensor-class`.
+
+Each is told only of objects of which everything is known; an `AttributeError` also needs something that shows what was
+meant.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Final
+
+from simpletorch.follow import guards
+from simpletorch.follow.mistakes import events
+from simpletorch.follow.model import members, spelling
+from simpletorch.follow.sources.syntax import walk
+from simpletorch.follow.values import MISSING, Function, Instance, Tensor, Unknown, Value
+from simpletorch.rules import ModuleRule
+
+if TYPE_CHECKING:
+    from simpletorch.follow.interpreter import Interpreter
+
+__all__ = ["LISTENS"]
+
+_OF_DATASETS: Final = frozenset({"cache", "filter", "map", "zip"})
+"""What simpletorch's ``Dataset`` has and torch's hasn't."""
+
+
+def _lacks(run: Interpreter, value: Value, name: str) -> Unknown | None:
+    """An object has no attribute of this name: told where it is sure, and where it shows what was meant."""
+    if value is None:
+        return _none_lacks(run, name)
+    if isinstance(value, Tensor) and value.array and (meant := members.meant_of_arrays(name)) is not None:
+        return guards.refuse(run, f"an array has no attribute {name!r}", f"did you mean {meant!r}?", "AttributeError")
+    if isinstance(value, Tensor) and value.array:
+        hint = "torch.from_numpy(...) makes a tensor of it"
+        return guards.refuse(run, f"an array has no attribute {name!r}, which a tensor has", hint, "AttributeError")
+    if isinstance(value, Tensor) and (
+        members.is_misspelt(value, name) or (members.is_without(run, value, name) and members.is_alone(run, name))
+    ):
+        close = members.meant_of_tensors(name)
+        hint = None if close is None else f"did you mean {close!r}?"
+        return guards.refuse(run, f"a tensor has no attribute {name!r}", hint, "AttributeError")
+    if isinstance(value, Instance) and not name.startswith("__"):
+        of_torch = value.cls.is_a(members.MODULE) and (name in members.OF_MODULES or name[0] == "_")
+        if name == "module" and value.cls.is_a(members.MODULE):  # of a DataParallel, where the machine has several GPUs
+            return run.unknown("the module in a DataParallel")
+        of_torch = of_torch or (name in _OF_DATASETS and value.cls.is_a("torch.utils.data.Dataset"))
+        hint = _meant(run, value, name) if not of_torch and members.is_complete(run, value) else None
+        if hint is not None or (name[0] != "_" and not of_torch and _surely_lacks(run, value)):
+            hint = hint or _inside(run, value, name) or _of_layer(run, value, name)
+            return guards.refuse(run, f"{value.cls.name} has no attribute {name!r}", hint, "AttributeError")
+    return None
+
+
+def _of_layer(run: Interpreter, value: Instance, name: str) -> str | None:
+    """An attribute of a layer of torch's that is spelt nearly so."""
+    if not isinstance(value.native, ModuleRule):
+        return None
+    close = spelling.closest(name, [*vars(value.native), "weight", "bias", *_held(value), *_in_class(run, value)])
+    return None if close is None else f"did you mean {close!r}?"
+
+
+def _surely_lacks(run: Interpreter, value: Instance) -> bool:
+    """Whether an attribute is certainly missing, though nothing shows what was meant.
+
+    In code that the program doesn't call it isn't: a subclass elsewhere may define the attribute.
+    """
+    return not run.entry and (
+        members.is_layer_of_torchs(value) or members.derives_from_torchs(run, value) or members.is_complete(run, value)
+    )
+
+
+def _inside(run: Interpreter, value: Instance, name: str) -> str | None:
+    """Which of the modules in a container has the attribute."""
+    for key, inner in value.cells.items():
+        one = run.resolve(inner)
+        if isinstance(one, Instance) and isinstance(key, str) and key.isdecimal() and _has(one, name):
+            return f"its layer [{key}] has one"
+    return None
+
+
+def _has(value: Instance, name: str) -> bool:
+    rule = value.native
+    return name in value.cells or (isinstance(rule, ModuleRule) and name in {*vars(rule), *rule.attributes()})
+
+
+def _none_lacks(run: Interpreter, name: str) -> Unknown | None:
+    """None is asked for what tensors have."""
+    if name not in _OF_TENSORS or run.entry:
+        return None
+    hint = "a function that returns nothing gives None: is a return missing?"
+    return guards.refuse(run, f"None has no {name}, which a tensor has", hint, "AttributeError")
+
+
+def _read(run: Interpreter, value: Value, name: str) -> None:
+    """A method of tensors is asked of one of torch's layers, as in ``x = nn.ReLU(); x.view(-1)``."""
+    if (
+        name in _OF_TENSORS
+        and isinstance(value, Instance)
+        and value.cls.native is not None
+        and members.takes_no_operator(value)
+    ):
+        message = f"{value.cls.name} is a module, which has no {name}: that is a tensor's"
+        guards.refuse(run, message, f"of what it gives: {value.cls.name}(...)(x).{name}", "AttributeError")
+
+
+_OF_TENSORS: Final = frozenset({
+    "view", "reshape", "permute", "transpose", "unsqueeze", "squeeze", "mean", "sum", "backward", "item",
+    "detach", "contiguous", "argmax", "shape", "numpy",
+})  # fmt: skip
+"""Attributes of tensors that none of torch's layers has."""
+
+
+def _meant(run: Interpreter, value: Instance, name: str) -> str | None:
+    """What shows that an attribute was meant to be there, and how it is right; None where nothing does."""
+    misspelt = spelling.misspelt_constructor(value.cls)
+    if misspelt is not None and name in spelling.assigned(value.cls, misspelt):
+        run.heap.write(value.state, "open", True)  # said once
+        return f"{misspelt} is spelt __init__"
+    held = _held(value)
+    if run.entry:  # a class that derives from this one, elsewhere, may have it
+        close = spelling.closest(name, [n for n in held if _letters(n) != _letters(name) and len(n) > 4], most=1)
+        return None if close is None else f"did you mean {close!r}?"
+    found = value.cls.find("__init__")
+    init = found[0].node if found is not None and isinstance(found[0], Function) else None
+    if init is not None and name in _locals(init):
+        return f"{value.cls.name}.__init__ assigns {name}, which is gone when it ends: self.{name} = ..."
+    close = spelling.closest(name, [*held, *_in_class(run, value)])
+    return None if close is None else f"did you mean {close!r}?"
+
+
+def _held(value: Instance) -> list[str]:
+    """The attributes that the program gave an object."""
+    return [k for k, v in value.cells.items() if isinstance(k, str) and v is not MISSING]
+
+
+def _in_class(run: Interpreter, value: Instance) -> list[str]:
+    """The attributes that the program's classes give it."""
+    return [k for c in value.cls.mro for k in c.cells if c.module == run.program.main and not k.startswith("__")]
+
+
+def _letters(name: str) -> str:
+    return "".join(c for c in name.lower() if c.isalpha())
+
+
+def _locals(node: ast.AST) -> set[str]:
+    """The variables that a function assigns."""
+    return {n.id for n in walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+
+
+LISTENS: Final = (events.LACKS.to(_lacks), events.ATTRIBUTE.to(_read))
