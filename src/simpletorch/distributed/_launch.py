@@ -26,7 +26,7 @@ _FOLLOWS: Final = ("lost the connection", "was told to end")
 def launch(
     function: Callable[..., T], *arguments: Any, processes: int = 2, restarts: int = 0, timeout: float = TIMEOUT
 ) -> list[T]:
-    """Call ``function(*arguments)`` in ``processes`` processes that have met; return their results, by rank.
+    """Call ``function(*arguments)`` in ``processes`` processes that have met.
 
     ::
 
@@ -44,6 +44,9 @@ def launch(
         restarts: when one fails, all are started anew this often: a training with ``fit(resume="auto")`` goes on from
             its last checkpoint.
         timeout: seconds that a collective waits for the other processes, as in `init`.
+
+    Returns:
+        The results of the processes, by rank.
 
     Raises:
         ValueError: ``processes`` or ``restarts`` is out of range, or this is one of several processes already; it is a

@@ -89,11 +89,14 @@ class Pipeline:
         return getattr(pipelining, _SCHEDULES[self._kind])(stage, n_microbatches=self.parts, loss_fn=self.loss)
 
     def step(self, inputs: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
-        """Make the gradients of one batch, which every process is given; returns its mean loss in all of them, 0-d.
+        """Make the gradients of one batch, which every process is given.
 
         Args:
             inputs: the input of the first layer, ``[B, *S]``.
             targets: the targets of the loss, ``[B, *S]``.
+
+        Returns:
+            The mean loss of the batch, 0-d, in every process.
 
         Raises:
             ShapeMismatch: ``parts`` doesn't divide the batch.

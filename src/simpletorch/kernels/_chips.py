@@ -84,7 +84,7 @@ class GPU:
                 raise ValueError(f"GPU({self.name!r}): {field}={value} is no number of bytes or operations a second")
 
     def flops(self, dtype: torch.dtype) -> float:
-        """Operations a second in matrix products of this dtype, as torch is set.
+        """The operations a second in matrix products of this dtype, as torch is set.
 
         Args:
             dtype: the dtype of the operands.

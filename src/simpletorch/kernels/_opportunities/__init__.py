@@ -25,7 +25,7 @@ def opportunities(
     targets: Sequence[Any] = (),
     **keywords: Any,
 ) -> Opportunities:
-    """Chains of operations in ``model(*inputs)`` that could be fused, and the savings on a GPU, by bytes and roofline.
+    """The chains of operations in ``model(*inputs)`` that could be fused, and the savings on a GPU by roofline.
 
     ::
 

@@ -236,7 +236,7 @@ class GPT2Model(Module, Generic[V, L, D, H]):
         return self.ln_f(x), longer
 
     def empty_cache(self, batch: Dim[B]) -> list[KeyValues[B, H, 0, "D//H"]]:
-        """Keys and values of no token yet, for each layer.
+        """The keys and values of no token yet, for each layer.
 
         Args:
             batch: the number of texts, B.
@@ -284,7 +284,7 @@ class GPT2LMHeadModel(Module, Generic[V, L, D, H]):
         attention_mask: Tensor[Shaped, B, T] | None = None,
         position_ids: Tensor[Int64, B, T] | None = None,
     ) -> Tensor[Float, B, T, V]:
-        """Scores for the token after each, see `GPT2Model.forward`.
+        """The scores for the token after each, see `GPT2Model.forward`.
 
         Args:
             input_ids, attention_mask, position_ids: as for `GPT2Model.forward`.
@@ -299,7 +299,7 @@ class GPT2LMHeadModel(Module, Generic[V, L, D, H]):
         attention_mask: Tensor[Shaped, B, "S+T"] | None = None,
         position_ids: Tensor[Int64, B, T] | None = None,
     ) -> tuple[Tensor[Float, B, T, V], list[KeyValues[B, H, "S+T", "D//H"]]]:
-        """Scores for the token after each new one, and the cache for the next step, see `GPT2Model.step`.
+        """The scores for the token after each new one, and the cache for the next step, see `GPT2Model.step`.
 
         Args:
             input_ids, past_key_values, attention_mask, position_ids: as for `GPT2Model.step`.
@@ -308,7 +308,7 @@ class GPT2LMHeadModel(Module, Generic[V, L, D, H]):
         return self.lm_head(states), longer
 
     def empty_cache(self, batch: Dim[B]) -> list[KeyValues[B, H, 0, "D//H"]]:
-        """Keys and values of no token yet, for each layer.
+        """The keys and values of no token yet, for each layer.
 
         Args:
             batch: the number of texts, B.

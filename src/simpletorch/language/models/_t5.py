@@ -365,7 +365,7 @@ class T5ForConditionalGeneration(Module, Generic[V, D, E, H, M]):
         attention_mask: Tensor[Shaped, B, S] | None = None,
         decoder_attention_mask: Tensor[Shaped, B, T] | None = None,
     ) -> Tensor[Float, B, T, V]:
-        """Scores for the token after each of ``decoder_input_ids``.
+        """The scores for the token after each of ``decoder_input_ids``.
 
         Args:
             input_ids: the text that is read.
@@ -391,6 +391,9 @@ class T5ForConditionalGeneration(Module, Generic[V, D, E, H, M]):
             states: the result of ``self.encoder``.
             attention_mask: 0 where a token that is read is padding.
             decoder_attention_mask: 0 where a token that is written is padding.
+
+        Returns:
+            ``[B, T, V]``: scores for the token after each of ``decoder_input_ids``.
         """
         written = self.decoder(decoder_input_ids, decoder_attention_mask, states, attention_mask)
         if self.config.scale_decoder_outputs:
