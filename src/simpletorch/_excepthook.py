@@ -29,6 +29,13 @@ def install_excepthook() -> None:
 
     Other errors than mistakes with tensors, layers or data are shown as Python shows them. ``simpletorch run
     script.py`` does the same for a script that has no such line.
+
+    Examples:
+        >>> import sys
+        >>> import simpletorch
+        >>> before = sys.excepthook
+        >>> simpletorch.install_excepthook()
+        >>> sys.excepthook = before  # takes it out again
     """
     sys.excepthook = _hook
 

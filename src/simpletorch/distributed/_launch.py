@@ -55,6 +55,11 @@ def launch(
         SystemExit: the processes were asked to end and have saved; the status is 75.
 
     Source: https://docs.pytorch.org/docs/stable/elastic/run.html
+
+    Examples:
+        >>> from simpletorch import distributed
+        >>> distributed.launch(pow, 3, 2, processes=2)
+        [9, 9]
     """
     if processes < 1 or restarts < 0:
         raise _Wrong(f"launch got processes={processes}, restarts={restarts}: at least 1 process, and 0 restarts")

@@ -48,6 +48,14 @@ class Pipeline:
             aren't known; a `TorchError` too.
 
     Source: https://docs.pytorch.org/docs/stable/distributed.pipelining.html
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import distributed, nn
+        >>> layers = [nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 3)]
+        >>> pipeline = distributed.Pipeline(layers, nn.functional.cross_entropy, parts=2)
+        >>> pipeline.step(torch.zeros(4, 8), torch.zeros(4, dtype=torch.int64)).shape
+        torch.Size([])
     """
 
     stage: nn.Sequential

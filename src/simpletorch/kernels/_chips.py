@@ -66,6 +66,13 @@ class GPU:
         float8: the same in float8; by default as many as in float16.
         float64: the same in float64; by default half of those in float32.
         source: where the numbers are from.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import kernels
+        >>> gpu = kernels.GPU("mine", bandwidth=1.2e12, float32=30e12, float16=120e12)
+        >>> gpu.flops(torch.bfloat16)
+        120000000000000.0
     """
 
     name: str

@@ -501,6 +501,14 @@ def bert_large(*, weights: Weights | None = None) -> BertModel[30522, 512, 1024,
     Raises:
         FileNotFoundError: there is no such file.
         CheckpointError: the file can't be read, or its keys or shapes are not the model's.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.language import models
+        >>> with torch.device("meta"):
+        ...     model = models.bert_large()
+        >>> model(torch.zeros(2, 7, dtype=torch.int64, device="meta")).last_hidden_state.shape
+        torch.Size([2, 7, 1024])
     """
     sizes_of_large = BertConfig(
         30522,

@@ -356,6 +356,14 @@ def gpt2_medium(*, weights: Weights | None = None) -> GPT2LMHeadModel[50257, 102
     Raises:
         FileNotFoundError: there is no such file.
         CheckpointError: the file can't be read, or its keys or shapes are not the model's.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.language import models
+        >>> with torch.device("meta"):
+        ...     model = models.gpt2_medium()
+        >>> model(torch.zeros(2, 7, dtype=torch.int64, device="meta")).shape
+        torch.Size([2, 7, 50257])
     """
     model = GPT2LMHeadModel(GPT2Config(50257, 1024, n_embd=1024, n_head=16, n_layer=24))
     load_weights(model, weights)
@@ -371,6 +379,14 @@ def gpt2_large(*, weights: Weights | None = None) -> GPT2LMHeadModel[50257, 1024
     Raises:
         FileNotFoundError: there is no such file.
         CheckpointError: the file can't be read, or its keys or shapes are not the model's.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.language import models
+        >>> with torch.device("meta"):
+        ...     model = models.gpt2_large()
+        >>> model(torch.zeros(2, 7, dtype=torch.int64, device="meta")).shape
+        torch.Size([2, 7, 50257])
     """
     model = GPT2LMHeadModel(GPT2Config(50257, 1024, n_embd=1280, n_head=20, n_layer=36))
     load_weights(model, weights)
@@ -386,6 +402,14 @@ def gpt2_xl(*, weights: Weights | None = None) -> GPT2LMHeadModel[50257, 1024, 1
     Raises:
         FileNotFoundError: there is no such file.
         CheckpointError: the file can't be read, or its keys or shapes are not the model's.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.language import models
+        >>> with torch.device("meta"):
+        ...     model = models.gpt2_xl()
+        >>> model(torch.zeros(2, 7, dtype=torch.int64, device="meta")).shape
+        torch.Size([2, 7, 50257])
     """
     model = GPT2LMHeadModel(GPT2Config(50257, 1024, n_embd=1600, n_head=25, n_layer=48))
     load_weights(model, weights)

@@ -356,6 +356,14 @@ def llama_2_7b(*, weights: Weights | None = None) -> LlamaForCausalLM[32000, 409
     Raises:
         FileNotFoundError: there is no such file.
         CheckpointError: the file can't be read, or its keys or shapes are not the model's.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.language import models
+        >>> with torch.device("meta"):
+        ...     model = models.llama_2_7b()
+        >>> model(torch.zeros(2, 7, dtype=torch.int64, device="meta")).shape
+        torch.Size([2, 7, 32000])
     """
     config = LlamaConfig(
         32000,
@@ -380,6 +388,14 @@ def llama_3_8b(*, weights: Weights | None = None) -> LlamaForCausalLM[128256, 40
     Raises:
         FileNotFoundError: there is no such file.
         CheckpointError: the file can't be read, or its keys or shapes are not the model's.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.language import models
+        >>> with torch.device("meta"):
+        ...     model = models.llama_3_8b()
+        >>> model(torch.zeros(2, 7, dtype=torch.int64, device="meta")).shape
+        torch.Size([2, 7, 128256])
     """
     config = LlamaConfig(
         128256,
