@@ -89,7 +89,7 @@ def test_no_such_script(folder, capsys):
     assert main(["run", "nowhere.py"]) == 2
     assert main(["run", "."]) == 2
     assert capsys.readouterr().err == (
-        "simpletorch run: nowhere.py: no such file\nsimpletorch run: .: is a folder; name the file to run\n"
+        "simpletorch run: no such file: nowhere.py\nsimpletorch run: . is a folder; name the file to run\n"
     )
 
 
