@@ -14,6 +14,9 @@ import griffe
 
 # a block of code as reST has it: two colons, then lines that are indented further
 _BLOCK = re.compile(r"^([ \t]*)(.*?)::[ \t]*\n\n?((?:\1[ \t]+\S.*(?:\n|\Z)|[ \t]*\n)+)", re.MULTILINE)
+_RESULT = re.compile(r"^(?:Returns|Yields):", re.MULTILINE)
+_SECTION = re.compile(r"^(?:Raises|Examples):", re.MULTILINE)
+_FIRST_SENTENCE = re.compile(r".*?[.](?=\s|\Z)|.*", re.DOTALL)
 # ``lr, betas: as for `AdamW`.`` with the lines that go on with it
 _TOGETHER = re.compile(r"^([ \t]+)(\w+(?:, \w+)+)(: .*(?:\n\1[ \t]+\S.*)*)$", re.MULTILINE)
 
@@ -42,6 +45,21 @@ def _apart(together: re.Match[str]) -> str:
     return "\n".join(f"{indent}{name}{text}" for name in names.split(", "))
 
 
+def with_result(docstring: str, annotation: str) -> str:
+    """A docstring with the section ``Returns`` or ``Yields``: the first sentence, unless it has one of its own.
+
+    ``tests/docs/test_reference.py`` demands one of its own where the first sentence doesn't describe the result.
+    """
+    if annotation in ("", "None", "NoReturn", "Never", "Iterator[None]") or _RESULT.search(docstring):
+        return docstring
+    kind = "Yields" if annotation.startswith(("Iterator[", "Generator[")) else "Returns"
+    sentence = " ".join(_FIRST_SENTENCE.match(docstring)[0].split())  # type: ignore[index] - it matches anything
+    section = f"{kind}:\n    : {sentence}\n\n"  # without a colon of its own, a word before one would be a name
+    later = _SECTION.search(docstring)
+    place = later.start() if later else len(docstring)
+    return f"{docstring[:place].rstrip()}\n\n{section}{docstring[place:]}"
+
+
 def _is_plain(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.ImportFrom) and (statement.module or "").rpartition(".")[2] == "_plain"
 
@@ -57,5 +75,8 @@ class Docstrings(griffe.Extension):
 
     def on_instance(self, *, obj: griffe.Object, **_kwargs: Any) -> None:
         """An object has its docstring."""
-        if obj.docstring is not None:
-            obj.docstring.value = markdown(obj.docstring.value)
+        if obj.docstring is None:
+            return
+        if isinstance(obj, griffe.Function):
+            obj.docstring.value = with_result(obj.docstring.value, str(obj.returns or ""))
+        obj.docstring.value = markdown(obj.docstring.value)

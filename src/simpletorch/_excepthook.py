@@ -29,6 +29,13 @@ def install_excepthook() -> None:
 
     Other errors than mistakes with tensors, layers or data are shown as Python shows them. ``simpletorch run
     script.py`` does the same for a script that has no such line.
+
+    Examples:
+        >>> import sys
+        >>> import simpletorch
+        >>> before = sys.excepthook
+        >>> simpletorch.install_excepthook()
+        >>> sys.excepthook = before  # takes it out again
     """
     sys.excepthook = _hook
 
@@ -102,10 +109,16 @@ def _followed(tb: TracebackType | None, program: str, arguments: list[str]) -> s
         last = finding.end_line or finding.line
         if os.path.realpath(finding.path) == file and finding.line <= where.lineno <= last:
             return _said(finding)
-    if not errors:
+    # what is wrong before it fails: a module where a tensor was meant, …
+    first = next((each for each in errors if not _is_behind(each, file, where.lineno)), None)
+    if first is None:
         return None
-    first = errors[0]  # what is wrong before it fails: a module where a tensor was meant, …
     return f"{_said(first)}\n  at {os.path.basename(first.path)}:{first.line}, from which this follows"
+
+
+def _is_behind(finding: Finding, file: str, line: int) -> bool:
+    """Whether the program has passed this line of a file before it gets to the finding, which so can't explain it."""
+    return any(finding.has_passed(path, line) for path, _, _ in finding.passed if os.path.realpath(path) == file)
 
 
 def _said(finding: Finding) -> str:

@@ -45,6 +45,11 @@ def install_import_hook(modules: str | Sequence[str]) -> ImportHook:
 
     Raises:
         TypeError, ValueError: ``modules`` isn't the name of a module, or is empty.
+
+    Examples:
+        >>> import simpletorch
+        >>> with simpletorch.install_import_hook("mypkg"):
+        ...     pass  # import mypkg here: its annotated functions are checked
     """
     names = (modules,) if isinstance(modules, str) else tuple(modules)
     if not names:

@@ -113,7 +113,7 @@ else:
 
 
 def torch_version() -> str:
-    """torch's version: ``"2.13.0+cpu"``.
+    """The version of torch: ``"2.13.0+cpu"``.
 
     Examples:
         >>> import torch

@@ -17,4 +17,4 @@ def test_a_module_by_its_name(name, folder_of, folder, capsys):
 
 def test_a_module_that_is_not_there(folder, capsys):
     assert main(["follow", "-m", "pkg.train"]) == 2
-    assert "pkg/train.py" in capsys.readouterr().err
+    assert "there is no module pkg.train in this folder" in capsys.readouterr().err

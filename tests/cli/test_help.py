@@ -28,13 +28,16 @@ def test_alone_it_shows_where_to_begin(capsys):
         ("net.py", "net.py is no command; did you mean: simpletorch follow net.py"),
         ("follow --shape net.py", "unrecognized arguments: --shape; did you mean --shapes?"),
         ("check --jsn net.py", "unrecognized arguments: --jsn; did you mean --json?"),
-        ("check --cach=x net.py", "unrecognized arguments: --cach=x (mypy's own go behind --)"),
+        ("check --cach=x net.py", "unrecognized arguments: --cach=x (put mypy's own after --)"),
+        ("explain tensor-layot", "there is no code tensor-layot; did you mean tensor-layout?"),
+        ("explain layot", "there is no code layot; did you mean tensor-layout?"),
+        ("follow -m nowhere.net", "simpletorch follow: there is no module nowhere.net in this folder"),
         ("env -- x", "it takes no arguments after --"),
     ],
 )
 def test_a_mistake_in_the_command_line(words, said, capsys):
     with pytest.raises(SystemExit) as ended:
-        main(words.split())
+        sys.exit(main(words.split()))
     assert ended.value.code == 2
     assert said in capsys.readouterr().err
 

@@ -89,7 +89,7 @@ def test_no_such_script(folder, capsys):
     assert main(["run", "nowhere.py"]) == 2
     assert main(["run", "."]) == 2
     assert capsys.readouterr().err == (
-        "simpletorch run: nowhere.py: no such file\nsimpletorch run: .: is a folder; name the file to run\n"
+        "simpletorch run: no such file: nowhere.py\nsimpletorch run: . is a folder; name the file to run\n"
     )
 
 
@@ -113,3 +113,13 @@ def test_a_module_is_run_as_python_m_does(folder, capsys):
     for name in ("nowhere", "package.nowhere", "nowhere.inner"):
         assert main(["run", "-m", name]) == 2
         assert f"there is no module {name} to run" in capsys.readouterr().err
+
+
+def test_a_finding_behind_the_failure_doesn_t_explain_it(folder, capsys):
+    (folder / "net.py").write_text(
+        "import torch\nfrom torch import nn\n\nx = torch.zeros(3, 5)\nmisspelt(x)\nnn.Linear(7, 3)(x)\n"
+    )
+    assert main(["run", "net.py"]) == 1
+    said = capsys.readouterr().err
+    assert "NameError: name 'misspelt' is not defined" in said
+    assert "Linear" not in said

@@ -8,7 +8,7 @@ from functools import partial
 
 import pytest
 
-from simpletorch.cli import main
+from simpletorch.cli import _watch, main
 from simpletorch.cli._config import daemon_file
 from simpletorch.cli._watch import state
 
@@ -25,6 +25,25 @@ def test_a_change_changes_the_state(folder):
     before = state(["."])
     (folder / "train.py").write_text("x = 3\n")
     assert state(["."]) != before
+
+
+@pytest.mark.parametrize(
+    ("words", "followed"),
+    [
+        (["a.py"], ["--shapes", "a.py"]),
+        (["a.py", "b.py"], ["a.py", "b.py"]),
+        (["a.py", "--", "b.py"], ["--shapes", "a.py", "--", "b.py"]),
+        (["a.py", "b.py", "--epochs", "3"], ["a.py", "b.py", "--", "--epochs", "3"]),
+        (["."], ["."]),
+    ],
+)
+def test_files_are_watched_as_follow_takes_them(folder, monkeypatch, words, followed):
+    for name in ("a.py", "b.py"):
+        (folder / name).write_text("")
+    asked = []
+    monkeypatch.setattr(_watch, "watch", lambda paths, words: asked.append(words) or 0)
+    assert main(["watch", *words]) == 0
+    assert asked == [["follow", *followed]]
 
 
 @pytest.mark.slow

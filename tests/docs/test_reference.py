@@ -1,4 +1,4 @@
-"""The reference describes every parameter of the public names, and none that isn't there.
+"""The reference describes every parameter of the public names, none that isn't there, and every result.
 
 ``python -m tests.docs.test_reference`` lists the missing ones. torch and Python describe what they define: a function,
 a constructor, or a method with a parameter of the same name in a base class.
@@ -21,6 +21,10 @@ from tests.test_pages import site_hooks
 
 SECTION = r"^(?:{}):\n((?:[ \t]+\S.*\n|[ \t]*\n)+)"
 ENTRY = re.compile(r"^(\w+(?:, \w+)*): \S", re.MULTILINE)
+RESULT = re.compile(r"^(?:Returns|Yields):\n[ ]+\S", re.MULTILINE)
+NAMES_IT = re.compile(r"(?:The|An?|Whether|Which|Where|How|Everything|Its|Each|This|One)\b|`|[A-Z][\w/-]*[:,\d-]")
+"""How a first sentence begins that describes a result: the site shows it as such (``docs/docstrings.py``)."""
+NO_RESULT = ("None", "NoReturn", "Never", "Iterator[None]")
 
 
 def described(document: str | None, sections: str = "Args|Attributes") -> set[str]:
@@ -65,11 +69,21 @@ class Described:
     """Described here or by a base."""
     own: set[str]
     """Described here, under ``Args``."""
+    result: bool = True
+    """Whether the result is described, if there is one."""
 
     @property
     def missing(self) -> list[str]:
         """The parameters without a description."""
         return [name for name in self.parameters if name not in self.known]
+
+
+def describes_its_result(function: Callable[..., object]) -> bool:
+    """Whether a section does, or the first sentence; True if there is no result."""
+    annotation = getattr(function, "__annotations__", {}).get("return")
+    document = inspect.cleandoc(function.__doc__ or "")
+    has_none = annotation is None or str(annotation).removeprefix("collections.abc.") in NO_RESULT
+    return has_none or bool(RESULT.search(document) or NAMES_IT.match(document))
 
 
 def of_names() -> Iterator[tuple[str, Described]]:
@@ -85,7 +99,8 @@ def of_names() -> Iterator[tuple[str, Described]]:
             if inspect.isclass(value):
                 yield from of_class(shown, value, seen)
             elif is_ours(value) and inspect.isroutine(inspect.unwrap(value)):
-                yield shown, Described(parameters(value), described(value.__doc__), described(value.__doc__, "Args"))
+                known, own = described(value.__doc__), described(value.__doc__, "Args")
+                yield shown, Described(parameters(value), known, own, describes_its_result(value))
 
 
 def of_class(name: str, kind: type, seen: set[object]) -> Iterator[tuple[str, Described]]:
@@ -108,7 +123,8 @@ def of_class(name: str, kind: type, seen: set[object]) -> Iterator[tuple[str, De
         known = described(function.__doc__)
         for base in filter(inspect.isroutine, inherited):
             known |= described(base.__doc__) if is_ours(base) else set(parameters(base))
-        yield f"{name}.{at}", Described(parameters(function), known, described(function.__doc__, "Args"))
+        own = described(function.__doc__, "Args")
+        yield f"{name}.{at}", Described(parameters(function), known, own, describes_its_result(function))
 
 
 FOUND = dict(of_names())
@@ -118,6 +134,7 @@ FOUND = dict(of_names())
 def test_the_reference_describes_the_parameters(name: str):
     found = FOUND[name]
     assert found.missing == []
+    assert found.result, "Returns"
     assert sorted(found.own - set(found.parameters)) == []
 
 
@@ -136,6 +153,17 @@ class Sample:
 
     def method(self, x: int) -> None:
         """Nothing is said of x."""
+
+
+def test_a_result_without_a_description_is_found():
+    def blend(x: int) -> int:
+        """Blend it."""
+        return x
+
+    assert not describes_its_result(blend)
+    for described_so in ("The blend of it.", "Blend it.\n\nReturns:\n    The blend."):
+        blend.__doc__ = described_so
+        assert describes_its_result(blend)
 
 
 def test_what_is_missing_or_gone_is_found(monkeypatch):

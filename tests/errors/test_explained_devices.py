@@ -133,7 +133,7 @@ def test_what_the_driver_says(said: str, kind: type[CUDAError], code: str, words
         ("Expected to mark a variable ready only once. This error is caused by one of the following reasons", BackendError, "a parameter got its gradient twice in one backward"),
         ("[1]: params[3] in this process with sizes [5, 3] appears not to match sizes of the same param in process 0.", TorchError, "parameter 3 is (5, 3) on this process, but has another shape on rank 0"),
         ("DDP expects same model across all ranks, but Rank 1 has 7 params, while rank 0 has inconsistent 5 params.", TorchError, "the model has 7 parameters on rank 1, but 5 on rank 0"),
-        ("The client socket has timed out after 300000ms while trying to connect to (10.0.0.7, 29500).", BackendError, "nobody listens at 10.0.0.7:29500, where rank 0 should be"),
+        ("The client socket has timed out after 300000ms while trying to connect to (10.0.0.7, 29500).", BackendError, "no process listens at 10.0.0.7:29500, where rank 0 should be"),
         ("Timed out after 61 seconds waiting for clients. 1/2 clients joined.", BackendError, "only 1 of 2 processes had joined after 61 s"),
         ("Default process group has not been initialized, please make sure to call init_process_group.", BackendError, "there is no process group yet"),
         ("[gloo/transport/tcp/pair.cc:537] Read error [10.0.0.7]:8594: Connection reset by peer.", BackendError, "this process lost the connection to another rank, which has ended"),

@@ -78,7 +78,7 @@ def test_nothing_runs_without_trust(folder):
         hub.load(folder, "linear")
     with pytest.raises(TorchError, match=r"has no 'conv'; its hubconf\.py has .*linear, number"):
         hub.load(folder, "conv", trust=True)
-    assert hub.entry_points(folder) == ("Path", "torch", "linear", "number")
+    assert hub.entry_points(folder) == ("Path", "linear", "number")
     assert not (folder / "ran").exists()
 
 

@@ -96,6 +96,11 @@ class Float8Linear(nn.Linear):
     """
 
     def forward(self, input: torch.Tensor) -> torch.Tensor:
+        """``[*B, in_features] -> [*B, out_features]``, of autocast's dtype, else the input's.
+
+        Args:
+            input: of any float dtype; float64 is multiplied without float8.
+        """
         kind = input.device.type
         dtype = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else input.dtype
         if dtype not in (torch.bfloat16, torch.float16, torch.float32):

@@ -34,6 +34,9 @@ class Stateful(Protocol):
 
         Args:
             state_dict: a state that `state_dict` returned.
+
+        Returns:
+            Anything; it isn't used.
         """
 
 

@@ -60,6 +60,14 @@ class Config:
 
     ``config.check = "full"`` sets it for the process, ``with config(check="off"):`` for a block, in this thread or task
     and in tasks started there. At the start it is taken from the environment variable ``SIMPLETORCH_CHECK``.
+
+    Examples:
+        >>> import simpletorch
+        >>> with simpletorch.config(check="off"):
+        ...     print(simpletorch.config.check)
+        off
+        >>> simpletorch.config.check
+        'once'
     """
 
     def __init__(self, check: Mode) -> None:

@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 import traceback
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final, NoReturn
 
 from simpletorch._distribution import framework_missing, version
@@ -16,18 +16,18 @@ __all__ = ["main", "program"]
 
 _RUNS_A_PROGRAM: Final = "run"
 """What follows the file there is the program's own, a ``--`` as well."""
-_TAKES_OTHERS: Final = frozenset({"check", "follow"})
-"""Commands with arguments of somebody else's behind ``--``."""
+_TAKES_OTHERS: Final = frozenset({"check", "follow", "watch"})
+"""Commands that pass the arguments after ``--`` on."""
 
 
 _FIRST_STEPS: Final = """\
 PyTorch with shapes in the types.
 
-  simpletorch follow train.py     find the lines at which shapes don't fit, without running the program
-  simpletorch check               the same for all programs below this folder, and mypy with the plugin
+  simpletorch follow train.py     find the lines where shapes don't fit, without running the program
+  simpletorch check               the same for all programs below this folder, and run mypy with the plugin
   simpletorch run train.py        run it, and explain the error that ends it
-  simpletorch summary model.py    what each part of a model takes, gives, holds and costs
-  simpletorch new my-net          a project that trains, is checked, and is tested in CI
+  simpletorch summary net.py:Net  shapes, parameters, memory and operations of each module
+  simpletorch new my-net          make a project that trains, is checked, and is tested in CI
 
 simpletorch --help lists all commands, simpletorch COMMAND --help the options of one."""
 
@@ -65,7 +65,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         commands[arguments.command].error(_unknown(commands[arguments.command], arguments.command, unknown))
     if theirs and arguments.command not in _TAKES_OTHERS:
         commands[arguments.command].error(
-            "it takes no arguments after --; check (mypy's) and follow (the program's) do"
+            "it takes no arguments after --; check (for mypy), follow and watch (for the program) do"
         )
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="replace")  # a terminal without ✔ must not end the command
@@ -105,23 +105,19 @@ def _said(arguments: argparse.Namespace, sentence: str) -> int:
 def _no_command(word: str) -> str:
     if word.endswith((".py", ".ipynb")):
         return f"{word} is no command; did you mean: simpletorch follow {word}"
-    return f"there is no command {word}{_did_you_mean(word, COMMANDS) or '; simpletorch --help lists them'}"
+    from simpletorch.cli._output import did_you_mean
+
+    return f"there is no command {word}; {did_you_mean(word, COMMANDS) or 'simpletorch --help lists them'}"
 
 
 def _unknown(parser: argparse.ArgumentParser, command: str, words: Sequence[str]) -> str:
     from simpletorch.cli._completion import actions
+    from simpletorch.cli._output import did_you_mean
 
     options = [option for action in actions(parser) for option in action.option_strings]
-    meant = next(filter(None, (_did_you_mean(word.partition("=")[0], options) for word in words)), "")
-    said = f"unrecognized arguments: {' '.join(words)}{meant}"
-    return f"{said} (mypy's own go behind --)" if command == "check" and not meant else said
-
-
-def _did_you_mean(word: str, known: Iterable[str]) -> str:
-    from difflib import get_close_matches  # seldom needed
-
-    close = get_close_matches(word, known, 1, cutoff=0.8)
-    return f"; did you mean {close[0]}?" if close else ""
+    meant = next(filter(None, (did_you_mean(word.partition("=")[0], options) for word in words)), "")
+    said = f"unrecognized arguments: {' '.join(words)}{'; ' if meant else ''}{meant}"
+    return f"{said} (put mypy's own after --)" if command == "check" and not meant else said
 
 
 class _Version(argparse.Action):

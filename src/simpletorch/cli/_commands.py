@@ -38,7 +38,7 @@ def _add_output(parser: _ActionsContainer) -> None:
         action="append_const",
         const="json",
         dest="outputs",
-        help="one JSON document instead of text; it is one whatever fails",
+        help="one JSON document instead of text, also if the command fails",
     )
     parser.add_argument(
         "--output",
@@ -47,7 +47,7 @@ def _add_output(parser: _ActionsContainer) -> None:
         dest="outputs",
         metavar="FORMAT[=FILE]",
         help="text, json, github (annotations of a pull request), sarif (for code scanning), markdown (a job's "
-        "summary) or badge (an SVG); with =FILE into a file, beside what is printed; may be given several times",
+        "summary) or badge (an SVG); FORMAT=FILE writes a file besides the printed text; repeatable",
     )
 
 
@@ -67,17 +67,23 @@ def _add_choice(parser: argparse.ArgumentParser) -> None:
     """Options that `follow` and `check` have in common."""
     parser.formatter_class = WithTable
     parser.epilog = EXIT_CODES
-    parser.add_argument("--baseline", metavar="FILE", help="known findings, which aren't shown and don't count")
-    parser.add_argument("--write-baseline", action="store_true", help="make all present findings known, in --baseline")
+    parser.add_argument(
+        "--baseline", metavar="FILE", help="a file of known findings: they aren't shown and don't count"
+    )
+    parser.add_argument(
+        "--write-baseline", action="store_true", help="write all current findings into the --baseline file"
+    )
     parser.add_argument(
         "--diff",
         metavar="BASE",
-        help="only findings on lines that have changed since git's BASE (a branch, tag or commit), or whose calls have",
+        help="only findings on lines changed since git's BASE (a branch, tag or commit), or reached from one",
     )
-    parser.add_argument("--no-data", action="store_true", help="do not read the sizes of data files")
-    parser.add_argument("--no-cache", action="store_true", help="follow unchanged programs again, too")
+    parser.add_argument("--no-data", action="store_true", help="don't read the sizes of data files")
     parser.add_argument(
-        "-j", "--jobs", type=_jobs, metavar="N", help="processes that follow; as many as there are CPUs, at most 8"
+        "--no-cache", action="store_true", help="ignore cached answers: follow unchanged programs again"
+    )
+    parser.add_argument(
+        "-j", "--jobs", type=_jobs, metavar="N", help="number of processes; by default one per CPU, at most 8"
     )
     parser.add_argument("-q", "--quiet", action="store_true", help="print findings only")
 
@@ -114,6 +120,9 @@ def _add_arguments(parser: argparse.ArgumentParser, what: str) -> None:
     parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGUMENT", help=what).required = False
 
 
+_MORE: Final = "more files; then the program's own arguments, from the first option or from -- on"
+
+
 def _follow(parser: argparse.ArgumentParser) -> Run:
     """find the lines at which a program's shapes don't fit, without running it"""
     parser.usage = (
@@ -121,26 +130,29 @@ def _follow(parser: argparse.ArgumentParser) -> Run:
         "[-m] PATH [PATH ...] [[--] ARGUMENT ...]"
     )
     parser.description = (
-        "The program is interpreted on shapes, as 'python FILE ARGUMENT ...' would run it; nothing is executed, and "
-        "it needs no annotation. In a folder each program is followed."
+        "Interprets the program on shapes, as 'python FILE ARGUMENT ...' would run it. Nothing is executed, and no "
+        "annotation is needed. In a folder, every program is followed."
     )
     kind = parser.add_mutually_exclusive_group()
-    kind.add_argument("--shapes", action="store_true", help="the source, with each line's shapes beside it")
-    kind.add_argument("--html", action="store_true", help="the same as a page of HTML")
+    kind.add_argument("--shapes", action="store_true", help="print the source with the shapes beside each line")
+    kind.add_argument("--html", action="store_true", help="print the same as an HTML page")
     _add_output(kind)
-    kind.add_argument("--why", type=int, metavar="LINE", help="why something on this line is unknown")
-    kind.add_argument("--coverage", action="store_true", help="how much is known, and what costs the rest")
+    kind.add_argument("--why", type=int, metavar="LINE", help="explain why a value on this line is unknown")
+    kind.add_argument("--coverage", action="store_true", help="print how much is known, and which code costs the rest")
     parser.add_argument(
         "--sizes", action="store_true", help="warn when two sizes must be equal but no annotation says so"
     )
     _add_choice(parser)
-    parser.add_argument("-m", action="store_true", dest="module", help="PATH is a module's name, as of 'python -m'")
-    parser.add_argument("file", metavar="PATH", help="the file or folder to follow; - is standard input")
-    _add_arguments(parser, "more files, then the programs' own arguments, from an option or from -- on")
+    parser.add_argument("-m", action="store_true", dest="module", help="PATH is a module name, as for 'python -m'")
+    parser.add_argument("file", metavar="PATH", help="the file or folder to follow; - reads standard input")
+    _add_arguments(parser, _MORE)
 
     def run(given: argparse.Namespace) -> int:
         from simpletorch.cli._follow import file_of_module, files_and_arguments, follow
+        from simpletorch.cli._output import could_not, said_by
 
+        if given.module and not file_of_module(given.file):
+            return could_not("follow", f"there is no module {given.file} in this folder", said_by(given.outputs))
         more, arguments = ([], given.arguments) if given.module else files_and_arguments(given.file, given.arguments)
         if arguments and given.theirs:
             arguments = [*arguments, "--"]  # the program's own
@@ -163,11 +175,10 @@ def _run(parser: argparse.ArgumentParser) -> Run:
     """run a script, and explain the error that ends it"""
     parser.usage = "simpletorch run [-m] FILE [ARGUMENT ...]"
     parser.description = (
-        "The script is run as 'python FILE ARGUMENT ...' or 'python -m MODULE ARGUMENT ...' does. An error of torch's "
-        "that ends it is explained: what failed, with which operands, where, and what would fit. The exit code is the "
-        "script's."
+        "Runs the script like 'python FILE ARGUMENT ...' or 'python -m MODULE ARGUMENT ...'. If an error of torch ends "
+        "it, the error is explained: the operation, its operands, the line, and a fix. The exit code is the script's."
     )
-    parser.add_argument("-m", action="store_true", dest="module", help="FILE is a module's name, as of 'python -m'")
+    parser.add_argument("-m", action="store_true", dest="module", help="FILE is a module name, as for 'python -m'")
     parser.add_argument("file", metavar="FILE", help="the file to run")
     _add_arguments(parser, "the script's own arguments")
 
@@ -185,26 +196,26 @@ def _check(parser: argparse.ArgumentParser) -> Run:
         "simpletorch check [PATH ...] [--json | --output FORMAT] [--all] [--strict] [OPTION ...] [-- MYPY ARGUMENT ...]"
     )
     parser.description = (
-        "Programs are followed ('simpletorch follow'), and checked by mypy with simpletorch's plugin and "
-        "good defaults. A mypy configuration that the project has is used, with the plugin added."
+        "Follows the programs as 'simpletorch follow' does, and runs mypy with simpletorch's plugin and good defaults. "
+        "If the project configures mypy, its configuration is used, with the plugin added."
     )
     parser.add_argument("paths", nargs="*", metavar="PATH", help="files and folders; the current folder by default")
     _add_output(parser.add_mutually_exclusive_group())
     parser.add_argument(
         "--all",
         action="store_true",
-        help="also show mypy's errors in files without annotations, which are only counted",
+        help="also show mypy's errors in files without annotations; by default they are only counted",
     )
-    parser.add_argument("--strict", action="store_true", help="mypy's --strict: everything has to be annotated")
+    parser.add_argument("--strict", action="store_true", help="mypy's --strict: every function must be annotated")
     daemon = parser.add_mutually_exclusive_group()
     daemon.add_argument(
         "--daemon",
         action="store_true",
-        help="keep mypy in memory between checks, which makes them faster; it ends after an hour without one",
+        help="keep mypy in memory, so that the next check is faster; it stops after an hour without a check",
     )
-    daemon.add_argument("--stop", action="store_true", help="end the daemon of this folder, and check nothing")
+    daemon.add_argument("--stop", action="store_true", help="stop the daemon of this folder; check nothing")
     parser.add_argument("--watch", action="store_true", help="check again whenever a file changes, until Ctrl-C")
-    parser.add_argument("--no-follow", action="store_true", help="mypy alone: programs are not followed")
+    parser.add_argument("--no-follow", action="store_true", help="run mypy only; don't follow the programs")
     _add_choice(parser)
 
     def run(given: argparse.Namespace) -> int:
@@ -214,7 +225,7 @@ def _check(parser: argparse.ArgumentParser) -> Run:
             return stop()
         if given.watch:
             if given.outputs:
-                parser.error("--watch has no end, so that it gives text only")
+                parser.error("--watch runs until Ctrl-C and prints text only")
             from simpletorch.cli._watch import watch
 
             return watch(given.paths, [word for word in given.words if word != "--watch"])
@@ -234,19 +245,21 @@ def _check(parser: argparse.ArgumentParser) -> Run:
 
 
 def _watch(parser: argparse.ArgumentParser) -> Run:
-    """a program with the shapes beside its code, shown again whenever a file changes"""
-    parser.usage = "simpletorch watch PATH [ARGUMENT ...]"
+    """show a program's shapes beside its code, again after each change of a file"""
+    parser.usage = "simpletorch watch PATH [PATH ...] [[--] ARGUMENT ...]"
     parser.description = (
-        "What 'simpletorch follow --shapes PATH ARGUMENT ...' shows, until Ctrl-C; of a folder what 'simpletorch "
-        "follow PATH' shows. 'simpletorch check --watch' runs mypy as well."
+        "Shows one file as 'simpletorch follow --shapes' does, several files or a folder as 'simpletorch follow' does, "
+        "again after each change, until Ctrl-C. 'simpletorch check --watch' also runs mypy."
     )
     parser.add_argument("file", metavar="PATH", help="the file or folder to follow")
-    _add_arguments(parser, "the program's own arguments")
+    _add_arguments(parser, _MORE)
 
     def run(given: argparse.Namespace) -> int:
+        from simpletorch.cli._follow import files_and_arguments
         from simpletorch.cli._watch import watch_shapes
 
-        return watch_shapes(given.file, given.arguments)
+        more, arguments = files_and_arguments(given.file, given.arguments)
+        return watch_shapes([given.file, *more], [*arguments, *given.theirs])
 
     return run
 
@@ -254,8 +267,8 @@ def _watch(parser: argparse.ArgumentParser) -> Run:
 def _init(parser: argparse.ArgumentParser) -> Run:
     """write the configuration of mypy into this project"""
     parser.description = (
-        "What 'simpletorch check' adds by itself is written into mypy.ini if there is one, else into pyproject.toml, "
-        "so that mypy, dmypy and editors do the same. What stands there stays as it is; nothing is asked."
+        "Writes the settings that 'simpletorch check' uses into mypy.ini if there is one, else into pyproject.toml. "
+        "Then mypy, dmypy and editors report the same. Existing settings stay as they are."
     )
     parser.add_argument("--ci", choices=["github"], help="also add a workflow that checks each push")
 
@@ -287,7 +300,7 @@ def _new(parser: argparse.ArgumentParser) -> Run:
 
 
 def _completion(parser: argparse.ArgumentParser) -> Run:
-    """a script that completes simpletorch's commands in a shell"""
+    """print the script that completes simpletorch's commands in a shell"""
     parser.description = (
         "Load it when the shell starts: 'eval \"$(simpletorch completion bash)\"' in ~/.bashrc, "
         "'simpletorch completion fish | source' in config.fish; for zsh, write it to a file _simpletorch in a folder "
@@ -304,11 +317,11 @@ def _completion(parser: argparse.ArgumentParser) -> Run:
 
 
 def _summary(parser: argparse.ArgumentParser) -> Run:
-    """what each part of a model takes, gives, holds and costs"""
+    """print each module's input and output shapes, parameters, memory and operations"""
     parser.description = (
         "A table of a model's modules: input and output shapes, parameters, bytes, operations. "
-        "Nothing is computed and no weights are allocated. The exit code is 0, 1 if the model can't be built or "
-        "called, 2 if it isn't found."
+        "Nothing is computed and no weights are allocated. The exit code is 1 if the model can't be built or called, "
+        "and 2 if it isn't found."
     )
     parser.add_argument(
         "model",
@@ -341,14 +354,14 @@ def _summary(parser: argparse.ArgumentParser) -> Run:
 
 
 def _plan(parser: argparse.ArgumentParser) -> Run:
-    """what a training takes on each rank of a mesh: memory, and bytes that are sent"""
+    """print the memory that a training needs on each rank of a mesh, and the bytes that ranks send"""
     parser.usage = "simpletorch plan MODULE:CLASS [--mesh AXIS=N,…] [--batch N] [--size NAME=N …] [OPTION ...]"
     parser.description = (
-        "Parameters, gradients, states of the optimizer and activations of a rank; the collectives of a step. Nothing "
-        "is computed and no weights are allocated. The exit code is 0 if it fits, 1 if it doesn't or the model can't "
-        "be built or called, 2 for an argument that can't be."
+        "Shows the memory of a rank (parameters, gradients, optimizer states, activations) and the collectives of a "
+        "step. Nothing is computed and no weights are allocated. The exit code is 0 if it fits, 1 if it doesn't fit or "
+        "the model can't be built or called, 2 for an invalid argument."
     )
-    parser.add_argument("model", metavar="MODULE:CLASS", help="as of 'simpletorch summary'")
+    parser.add_argument("model", metavar="MODULE:CLASS", help="as for 'simpletorch summary'")
     parser.add_argument(
         "--mesh", default="data=1", metavar="AXES", help="ranks by axis, data=8,tensor=2; also replicate="
     )
@@ -357,8 +370,8 @@ def _plan(parser: argparse.ArgumentParser) -> Run:
         default="fsdp",
         choices=["ddp", "zero1", "zero2", "fsdp"],
         metavar="KIND",
-        help="what is divided along data: ddp nothing, zero1 the optimizer's states, zero2 gradients too, fsdp "
-        "(which is the default) all",
+        help="what is sharded along the data axis: ddp nothing, zero1 optimizer states, zero2 also gradients, fsdp "
+        "also parameters (default)",
     )
     parser.add_argument(
         "--precision",
@@ -367,7 +380,7 @@ def _plan(parser: argparse.ArgumentParser) -> Run:
         help="float32, bf16 or fp16 (with float32 parameters), bf16-true, bf16-master (bf16 with a float32 copy)",
     )
     parser.add_argument(
-        "--optimizer", default="adamw", metavar="NAME", help="one of torch.optim: adamw, 'sgd(momentum=0.9)'"
+        "--optimizer", default="adamw", metavar="NAME", help="an optimizer of torch.optim: adamw, 'sgd(momentum=0.9)'"
     )
     parser.add_argument(
         "--batch", type=int, default=None, metavar="N", help="batch size per rank (the first symbolic dimension)"
@@ -376,11 +389,15 @@ def _plan(parser: argparse.ArgumentParser) -> Run:
         "--size", action="append", default=[], metavar="NAME=N", help="another symbolic size of the inputs: T=2048"
     )
     parser.add_argument(
-        "--input", action="append", default=[], metavar="SHAPE", help="the shape of an input, as of 'summary'"
+        "--input", action="append", default=[], metavar="SHAPE", help="the shape of an input, as for 'summary'"
     )
-    parser.add_argument("--recompute", action="store_true", help="blocks keep only their inputs (checkpointing)")
-    parser.add_argument("--loss", choices=["cross_entropy"], help="count the memory that this loss of the output keeps")
-    parser.add_argument("--memory", type=float, default=80, metavar="GB", help="of a device, in 10⁹ bytes; 80")
+    parser.add_argument(
+        "--recompute", action="store_true", help="activation checkpointing: blocks keep only their inputs"
+    )
+    parser.add_argument("--loss", choices=["cross_entropy"], help="also count the memory of this loss of the output")
+    parser.add_argument(
+        "--memory", type=float, default=80, metavar="GB", help="memory of a device in 10⁹ bytes; 80 by default"
+    )
     parser.add_argument("--json", **_JSON, help="one JSON document instead of text, bytes as integers")
 
     def run(given: argparse.Namespace) -> int:
@@ -392,7 +409,7 @@ def _plan(parser: argparse.ArgumentParser) -> Run:
 
 
 def _env(parser: argparse.ArgumentParser) -> Run:
-    """versions, devices and settings, for bug reports"""
+    """print versions, devices and settings, for bug reports"""
     parser.add_argument("--json", **_JSON, help="one JSON document instead of a table")
 
     def run(given: argparse.Namespace) -> int:
@@ -404,9 +421,9 @@ def _env(parser: argparse.ArgumentParser) -> Run:
 
 
 def _ops(parser: argparse.ArgumentParser) -> Run:
-    """the operations whose shapes are understood, with their rules"""
+    """list the operations whose shapes are understood, with their rules"""
     parser.description = (
-        "Every operation and module of torch whose result follows from the operands' shapes and dtypes."
+        "Lists each operation and module of torch whose result's shape and dtype are known from its operands."
     )
     parser.add_argument("pattern", nargs="?", default="", metavar="PATTERN", help="only names that contain it: conv2d")
     parser.add_argument("--json", **_JSON, help="one JSON document instead of text")
@@ -420,8 +437,8 @@ def _ops(parser: argparse.ArgumentParser) -> Run:
 
 
 def _explain(parser: argparse.ArgumentParser) -> Run:
-    """what a code such as tensor-layout means, with wrong programs and right ones"""
-    parser.description = "The page of a code in the terminal; without a code, the list of all codes."
+    """explain a code such as tensor-layout, with wrong and right programs"""
+    parser.description = "Prints the page of a code; without a code, the list of all codes."
     parser.add_argument("code", nargs="?", default=None, metavar="CODE", help="tensor-layout, or layout")
 
     def run(given: argparse.Namespace) -> int:
@@ -433,10 +450,8 @@ def _explain(parser: argparse.ArgumentParser) -> Run:
 
 
 def _language_server(parser: argparse.ArgumentParser) -> Run:
-    """shapes and mistakes in an editor, while you type (LSP over standard input and output)"""
-    parser.description = (
-        "An editor starts it and speaks the Language Server Protocol with it; docs/editors.md says how."
-    )
+    """show shapes and mistakes in an editor while you type (LSP over standard input and output)"""
+    parser.description = "Your editor starts it and speaks the Language Server Protocol with it; see docs/editors.md."
 
     def run(given: argparse.Namespace) -> int:
         from simpletorch.cli._language_server import language_server
@@ -447,7 +462,7 @@ def _language_server(parser: argparse.ArgumentParser) -> Run:
 
 
 def _demo(parser: argparse.ArgumentParser) -> Run:
-    """catch a shape bug, train on real images: the main points in a minute"""
+    """catch a shape bug, then train on real images: the main points in a minute"""
 
     def run(given: argparse.Namespace) -> int:
         from simpletorch.cli._demo import demo

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import sys
-from difflib import get_close_matches
 
 from simpletorch._distribution import page_of
-from simpletorch.cli._output import could_not
+from simpletorch.cli._output import could_not, did_you_mean
 from simpletorch.rules.core.codes import CODES
 
 __all__ = ["explain"]
@@ -24,8 +23,8 @@ def explain(code: str | None = None) -> int:
     page = page_of(name)
     if name not in CODES or page is None:
         ends = [each.removeprefix("tensor-") for each in CODES]
-        close = get_close_matches(code.strip("[]").removeprefix("tensor-"), ends, 1, cutoff=0.8)
-        instead = f"did you mean tensor-{close[0]}?" if close else "simpletorch explain lists them"
+        meant = did_you_mean(code.strip("[]").removeprefix("tensor-"), ends, "tensor-")
+        instead = meant or "simpletorch explain lists them"
         return could_not("explain", f"there is no code {code}; {instead}", "text")
     text = page.read_text(encoding="utf-8")
     if sys.stdout.isatty():

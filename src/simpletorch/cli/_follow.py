@@ -88,9 +88,11 @@ def follow(
     file = named(file)
     is_alone = shapes or as_html or why is not None
     if is_alone and (more or Path(file).is_dir()):
-        return could_not("follow", "--shapes, --html and --why take one file; a program's own stand behind --", output)
+        return could_not(
+            "follow", "--shapes, --html and --why take one file; put the program's arguments after --", output
+        )
     if is_notebook(file) and (as_html or why is not None):
-        return could_not("follow", "--html and --why take a program, no notebook", output)
+        return could_not("follow", "--html and --why don't take a notebook", output)
     with texts.instead(opened):
         try:
             said = settings()
@@ -150,10 +152,10 @@ def _is_program(word: str, *, has_folders: bool) -> bool:
 
 
 def file_of_module(name: str) -> str:
-    """The file that ``python -m name`` runs here; the first that might be, where there is none."""
+    """The file that ``python -m name`` runs here; "" if there is none."""
     inner = Path(*name.split("."))
     files = (inner / "__main__.py", inner.with_suffix(".py"))
-    return str(next((f for f in (*files, *(Path("src") / f for f in files)) if f.is_file()), files[1]))
+    return next((str(f) for f in (*files, *(Path("src") / f for f in files)) if f.is_file()), "")
 
 
 def _programs(paths: Sequence[str]) -> tuple[list[Program], list[tuple[str, str]]]:
@@ -238,7 +240,11 @@ def _misplaced(file: str, arguments: Sequence[str]) -> str:
     ours = [a.partition("=")[0] for a in arguments if a.partition("=")[0] in OPTIONS]
     text = texts.read(Path(file)) if ours and Path(file).is_file() else ""
     lost = next((option for option in ours if option not in text), None)
-    return f"{lost} stands behind {file}, so it is that program's argument; ours stand before it" if lost else ""
+    return (
+        f"{lost} comes after {file} and is passed to that program; put simpletorch's options before the file"
+        if lost
+        else ""
+    )
 
 
 def _reasons(file: str, line: int, found: Told) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any, Final, NamedTuple, final
@@ -16,7 +16,10 @@ from simpletorch.cli._run import Diagnostic
 from simpletorch.follow.sources.notebooks import file_of
 from simpletorch.rules.core.codes import CODES
 
-__all__ = ["OUTPUTS", "Outcome", "Output", "OutputError", "could_not", "grouped", "is_for_people", "said_by", "written"]
+__all__ = [
+    *("OUTPUTS", "Outcome", "Output", "OutputError", "could_not", "did_you_mean", "grouped", "is_for_people"),
+    *("said_by", "written"),
+]
 
 
 @final
@@ -93,6 +96,14 @@ def could_not(command: str, problem: str, output: Output | str = "text") -> int:
     if not is_said:
         print(f"simpletorch {command}: {problem}", file=sys.stderr)
     return 2
+
+
+def did_you_mean(word: str, known: Iterable[str], prefix: str = "") -> str:
+    """A question after an unknown command, option or code; "" if none is like it. ``prefix`` goes before the word."""
+    from difflib import get_close_matches  # seldom needed
+
+    close = get_close_matches(word, known, 1, cutoff=0.8)
+    return f"did you mean {prefix}{close[0]}?" if close else ""
 
 
 def grouped(diagnostics: Sequence[Diagnostic]) -> Iterator[tuple[Diagnostic, list[Diagnostic]]]:

@@ -29,10 +29,10 @@ def run(script: str, arguments: Sequence[str] = (), *, is_module: bool = False) 
     if is_module:
         return _run_module(script, arguments)
     if not os.path.isfile(script):
-        what = "is a folder; name the file to run" if os.path.isdir(script) else "no such file"
+        problem = f"{script} is a folder; name the file to run" if os.path.isdir(script) else f"no such file: {script}"
         if is_piped(script):
-            what = "is no file, whose lines an error could show; name the file to run"
-        print(f"simpletorch run: {script}: {what}", file=sys.stderr)
+            problem = f"{script} is no file, so an error couldn't show its lines; name the file to run"
+        print(f"simpletorch run: {problem}", file=sys.stderr)
         return 2
     sys.argv = [script, *arguments]
     sys.path.insert(0, os.path.dirname(os.path.abspath(script)))

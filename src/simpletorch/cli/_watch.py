@@ -40,12 +40,13 @@ def watch(paths: Sequence[str], words: Sequence[str]) -> int:
     return 0
 
 
-def watch_shapes(path: str, arguments: Sequence[str]) -> int:
-    """Show a program with its shapes now and after each change of a file."""
-    if not os.path.exists(path):
-        return could_not("watch", f"no such file or folder: {path}")
-    shapes = [] if os.path.isdir(path) else ["--shapes"]
-    return watch([path], ["follow", *shapes, path, *(["--", *arguments] if arguments else [])])
+def watch_shapes(paths: Sequence[str], arguments: Sequence[str]) -> int:
+    """Show a program with its shapes, or the findings of several, now and after each change of a file."""
+    for path in paths:
+        if not os.path.exists(path):
+            return could_not("watch", f"no such file or folder: {path}")
+    shapes = ["--shapes"] if len(paths) == 1 and os.path.isfile(paths[0]) else []
+    return watch(paths, ["follow", *shapes, *paths, *(["--", *arguments] if arguments else [])])
 
 
 def _changes(paths: Sequence[str]) -> Iterator[State]:

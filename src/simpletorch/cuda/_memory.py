@@ -150,10 +150,13 @@ class Memory:
         return "".join(self._drawn())
 
     def html(self, path: str | Path) -> Path:
-        """Writes the picture as a page, a bar by purpose in which each tensor has its share, and returns its path.
+        """Write the picture as a page, with a bar for each purpose in which each tensor has its share.
 
         Args:
             path: the file to write, such as ``"memory.html"``.
+
+        Returns:
+            The path of the file.
         """
         where = Path(path)
         where.write_text(_PAGE.format(device=self.device, body=self._repr_html_()), encoding="utf-8")

@@ -187,6 +187,9 @@ class TensorPool:
         Args:
             shape: the sizes.
             dtype, device: as for `get`.
+
+        Yields:
+            The tensor, which goes back to the pool at the end of the block.
         """
         tensor = self.get(*shape, dtype=dtype, device=device)
         try:

@@ -97,7 +97,13 @@ def rank() -> int:
 
 
 def local_rank() -> int:
-    """The number of this process among those on this machine, from 0; 0 if it is alone."""
+    """The number of this process among those on this machine, from 0; 0 if it is alone.
+
+    Examples:
+        >>> from simpletorch import distributed
+        >>> distributed.local_rank()
+        0
+    """
     return int(os.environ.get("LOCAL_RANK", 0))
 
 

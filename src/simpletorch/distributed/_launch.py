@@ -26,7 +26,7 @@ _FOLLOWS: Final = ("lost the connection", "was told to end")
 def launch(
     function: Callable[..., T], *arguments: Any, processes: int = 2, restarts: int = 0, timeout: float = TIMEOUT
 ) -> list[T]:
-    """Call ``function(*arguments)`` in ``processes`` processes that have met; return their results, by rank.
+    """Call ``function(*arguments)`` in ``processes`` processes that have met.
 
     ::
 
@@ -45,6 +45,9 @@ def launch(
             its last checkpoint.
         timeout: seconds that a collective waits for the other processes, as in `init`.
 
+    Returns:
+        The results of the processes, by rank.
+
     Raises:
         ValueError: ``processes`` or ``restarts`` is out of range, or this is one of several processes already; it is a
             `TorchError` too.
@@ -52,6 +55,11 @@ def launch(
         SystemExit: the processes were asked to end and have saved; the status is 75.
 
     Source: https://docs.pytorch.org/docs/stable/elastic/run.html
+
+    Examples:
+        >>> from simpletorch import distributed
+        >>> distributed.launch(pow, 3, 2, processes=2)
+        [9, 9]
     """
     if processes < 1 or restarts < 0:
         raise _Wrong(f"launch got processes={processes}, restarts={restarts}: at least 1 process, and 0 restarts")

@@ -46,6 +46,14 @@ def materialize(
 
     Raises:
         TorchError: a module can't draw its own weights; it is named.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import distributed, nn
+        >>> with torch.device("meta"):
+        ...     model = nn.Linear(8, 3)
+        >>> distributed.materialize(model).weight.device
+        device(type='cpu')
     """
     if reason := _why_not(model):
         raise TorchError(reason, hint="build it under torch.device('meta'), then shard it, then materialize it")

@@ -50,6 +50,12 @@ class Mesh:
         ValueError: there is no direction, or a size is below 1 (apart from one -1); it is a `TorchError` too.
 
     Source: https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.device_mesh.DeviceMesh
+
+    Examples:
+        >>> from simpletorch import distributed
+        >>> mesh = distributed.Mesh(data=1)
+        >>> mesh.sizes()
+        {'data': 1}
     """
 
     def __init__(self, **sizes: int) -> None:

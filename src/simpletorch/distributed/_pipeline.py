@@ -48,6 +48,14 @@ class Pipeline:
             aren't known; a `TorchError` too.
 
     Source: https://docs.pytorch.org/docs/stable/distributed.pipelining.html
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import distributed, nn
+        >>> layers = [nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 3)]
+        >>> pipeline = distributed.Pipeline(layers, nn.functional.cross_entropy, parts=2)
+        >>> pipeline.step(torch.zeros(4, 8), torch.zeros(4, dtype=torch.int64)).shape
+        torch.Size([])
     """
 
     stage: nn.Sequential
@@ -89,11 +97,14 @@ class Pipeline:
         return getattr(pipelining, _SCHEDULES[self._kind])(stage, n_microbatches=self.parts, loss_fn=self.loss)
 
     def step(self, inputs: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
-        """Make the gradients of one batch, which every process is given; returns its mean loss in all of them, 0-d.
+        """Make the gradients of one batch, which every process is given.
 
         Args:
             inputs: the input of the first layer, ``[B, *S]``.
             targets: the targets of the loss, ``[B, *S]``.
+
+        Returns:
+            The mean loss of the batch, 0-d, in every process.
 
         Raises:
             ShapeMismatch: ``parts`` doesn't divide the batch.

@@ -72,6 +72,12 @@ def parallelize(model: M, mesh: Mesh | DeviceMesh, plan: Plan | None = None, *, 
         ShapeMismatch: the processes don't divide a layer, or its heads; all such layers are listed.
 
     Source: https://docs.pytorch.org/docs/stable/distributed.tensor.parallel.html
+
+    Examples:
+        >>> from simpletorch import distributed, nn
+        >>> model = distributed.parallelize(nn.MLP(8, 32, 3), distributed.Mesh(tensor=1))  # one process
+        >>> distributed.held(model)
+        387
     """
     if sequence and plan is not None:
         raise _Wrong("parallelize(sequence=True) has a plan of its own: leave plan= out")

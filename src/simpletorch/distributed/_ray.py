@@ -13,7 +13,13 @@ __all__ = ["is_installed", "library", "start"]
 
 
 def is_installed() -> bool:
-    """Whether Ray is there."""
+    """Whether Ray is there.
+
+    Examples:
+        >>> from simpletorch.distributed import ray
+        >>> ray.is_installed() in (False, True)
+        True
+    """
     return importlib.util.find_spec("ray") is not None
 
 

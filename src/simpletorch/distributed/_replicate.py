@@ -53,6 +53,12 @@ def replicate(
         BackendError: it has no parameter to train.
 
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html
+
+    Examples:
+        >>> from simpletorch import distributed, nn
+        >>> model = nn.Linear(8, 3)
+        >>> distributed.replicate(model) is model  # without other processes
+        True
     """
     if reason := _why_not(model, compress, bucket_megabytes):
         raise _Wrong(reason)

@@ -105,6 +105,14 @@ def context_parallel(
             and for the CPU's flash attention; or attention is given a mask.
 
     Source: https://docs.pytorch.org/tutorials/unstable/context_parallel.html
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import distributed
+        >>> tokens = torch.zeros(2, 8, dtype=torch.int64)
+        >>> with distributed.context_parallel(distributed.Mesh(context=1), tokens) as (part,):
+        ...     print(part.shape)
+        torch.Size([2, 8])
     """
     if isinstance(mesh, Mesh) and not has_group():
         yield tensors

@@ -67,6 +67,12 @@ def shard(
             a `TorchError` too.
 
     Source: https://docs.pytorch.org/docs/stable/distributed.fsdp.fully_shard.html
+
+    Examples:
+        >>> from simpletorch import distributed, nn
+        >>> model = distributed.shard(nn.Linear(8, 3))  # one process: nothing is divided
+        >>> distributed.held(model)
+        27
     """
     if precision not in ("float32", *_DTYPES):
         raise _Wrong(f"shard got precision={precision!r}: it must be 'float32', 'bfloat16' or 'float16'")
@@ -155,6 +161,11 @@ def held(model: nn.Module) -> int:
 
     Args:
         model: any module.
+
+    Examples:
+        >>> from simpletorch import distributed, nn
+        >>> distributed.held(nn.Linear(8, 3))
+        27
     """
     total = 0
     for parameter in model.parameters():

@@ -123,6 +123,9 @@ class Actor(Generic[W]):
         Args:
             method: of the class, as ``Worker.train``.
             args, kwargs: its arguments; tensors are copied, those of `share` aren't.
+
+        Returns:
+            The result, which `Pending.wait` waits for.
         """
         name = method.__name__
         return self._ask("call", name, args, kwargs, method=name)

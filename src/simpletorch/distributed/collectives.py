@@ -63,6 +63,12 @@ def all_gather(x: torch.Tensor, dim: int = 0) -> torch.Tensor:
     Raises:
         ShapeMismatch: ``x`` is 0-d, or has no such dim.
         BackendError: a process didn't take part, ran another collective, or has another shape.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import distributed
+        >>> distributed.all_gather(torch.ones(3))  # one process
+        tensor([1., 1., 1.])
     """
     _need_dim("all_gather", x, dim)
     if not has_group():
@@ -85,6 +91,12 @@ def reduce_scatter(x: torch.Tensor, op: _Op = dist.ReduceOp.SUM, dim: int = 0) -
     Raises:
         ShapeMismatch: ``dim`` isn't there, or its size is no multiple of the number of processes.
         BackendError: a process didn't take part, or ran another collective.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import distributed
+        >>> distributed.reduce_scatter(torch.ones(3))  # one process
+        tensor([1., 1., 1.])
     """
     parts = _parts("reduce_scatter", x, dim)
     if not has_group():
@@ -106,6 +118,12 @@ def broadcast(x: torch.Tensor, src: int = 0) -> torch.Tensor:
     Raises:
         ValueError: there is no such rank.
         BackendError: a process didn't take part, or ran another collective.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import distributed
+        >>> distributed.broadcast(torch.ones(3))  # one process
+        tensor([1., 1., 1.])
     """
     _need_rank("broadcast", "src", src)
     result = _own(x)
@@ -127,6 +145,12 @@ def all_to_all(x: torch.Tensor, dim: int = 0) -> torch.Tensor:
     Raises:
         ShapeMismatch: ``dim`` isn't there, or its size is no multiple of the number of processes.
         BackendError: a process didn't take part, or ran another collective.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import distributed
+        >>> distributed.all_to_all(torch.ones(3))  # one process
+        tensor([1., 1., 1.])
     """
     parts = _parts("all_to_all", x, dim)
     if not has_group():
@@ -151,6 +175,12 @@ def gather(x: torch.Tensor, dst: int = 0, dim: int = 0) -> torch.Tensor | None:
         ShapeMismatch: ``x`` is 0-d, or has no such dim.
         ValueError: there is no such rank.
         BackendError: a process didn't take part, ran another collective, or has another shape.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import distributed
+        >>> distributed.gather(torch.ones(3))  # one process
+        tensor([1., 1., 1.])
     """
     _need_dim("gather", x, dim)
     _need_rank("gather", "dst", dst)
@@ -179,6 +209,12 @@ def scatter(x: torch.Tensor, src: int = 0, dim: int = 0) -> torch.Tensor:
         ShapeMismatch: ``dim`` isn't there, or its size is no multiple of the number of processes.
         ValueError: there is no such rank.
         BackendError: a process didn't take part, or ran another collective.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import distributed
+        >>> distributed.scatter(torch.ones(3))  # one process
+        tensor([1., 1., 1.])
     """
     _need_rank("scatter", "src", src)
     parts = _parts("scatter", x, dim)

@@ -123,6 +123,20 @@ def onnx(  # type: ignore[misc]  # the second place is `path` or `args`; each ma
         CheckpointError: the file can't be written.
 
     Source: https://docs.pytorch.org/docs/stable/onnx_export.html
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import Float32, Tensor, export, nn
+        >>> from simpletorch.dims import B
+        >>> class Net(nn.Module):
+        ...     def __init__(self) -> None:
+        ...         super().__init__()
+        ...         self.fc = nn.Linear(8, 3)
+        ...
+        ...     def forward(self, x: Tensor[Float32, B, 8]) -> Tensor[Float32, B, 3]:
+        ...         return self.fc(x)
+        >>> export.onnx(Net(), path="net.onnx")(torch.zeros(5, 8)).shape
+        torch.Size([5, 3])
     """
     for package in ("onnx", "onnxscript"):
         try:

@@ -211,6 +211,9 @@ class Signature:
         Args:
             data: a dict that `to_dict` returned.
 
+        Returns:
+            The signature.
+
         Raises:
             ValueError, KeyError, TypeError: it is something else.
         """

@@ -297,7 +297,7 @@ def _function(run: Interpreter, function: Function) -> None:
     elif not run.only_annotated and (function.pure or not needed or _makes_tensor(run, function, needed)):
         if run.program.is_library and run.steps_of_builders > _STEPS_OF_BUILDERS:
             run.path, run.node = function.scope.path, function.node
-            run.note_reason(f"{function.name} isn't followed: the file has too many functions that nobody calls")
+            run.note_reason(f"{function.name} isn't followed: the file has too many functions that are never called")
             return
         before = run.steps
         try:

@@ -24,7 +24,17 @@ class OneOf(list[Any]):
 @final
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call on the way to a mistake: where it stands, what is called, and the tensors that it gets by name."""
+    """A call on the way to a mistake: where it stands, what is called, and the tensors that it gets by name.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> from simpletorch.follow import follow
+        >>> source = "import torch\\n\\ndef net(x):\\n    return x @ torch.zeros(5, 3)\\n\\nnet(torch.zeros(2, 4))\\n"
+        >>> _ = Path("net.py").write_text(source)
+        >>> (finding,) = follow("net.py").errors
+        >>> [(call.line, call.function) for call in finding.trace]
+        [(6, 'net')]
+    """
 
     path: str
     line: int

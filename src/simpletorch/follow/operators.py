@@ -959,7 +959,7 @@ def is_instance(run: Interpreter, value: Value, cls: Value) -> Value:
     answers = [_is_one(run, value, c) for c in options]
     if any(a is True for a in answers):
         return True
-    return False if all(a is False for a in answers) and options else run.unknown("of which class a value is", "bool")
+    return False if all(a is False for a in answers) and options else run.unknown("the class of a value", "bool")
 
 
 _UNION: Final = "types.UnionType"

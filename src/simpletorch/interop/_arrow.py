@@ -65,7 +65,7 @@ def from_arrow(column: Any, *, copy: bool = False) -> torch.Tensor:
 
 
 def from_arrow_table(table: Any, columns: list[str] | None = None, *, copy: bool = False) -> dict[str, torch.Tensor]:
-    """Columns of a table of Arrow by their names, each as `from_arrow` gives it.
+    """The columns of a table of Arrow by their names, each as `from_arrow` gives it.
 
     ``torch.stack([*tensors.values()], dim=1)`` puts those of one dtype beside each other, ``(rows, columns)``.
 

@@ -99,6 +99,12 @@ def to_jax(tensor: torch.Tensor) -> Any:
         BackendError: JAX isn't installed, or has no such device.
 
     Source: https://docs.jax.dev/en/latest/jax.dlpack.html
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import interop
+        >>> interop.to_jax(torch.ones(2, 3)).shape
+        (2, 3)
     """
     try:
         jax: Any = import_module("jax")  # by name, or mypy would read it with simpletorch

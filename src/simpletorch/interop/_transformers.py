@@ -83,6 +83,15 @@ def from_transformers(source: Any, task: Task = "hidden-states", **options: Any)
         DataError: no model of that name can be loaded: it isn't there, or there is no network.
 
     Source: https://huggingface.co/docs/transformers/model_doc/auto
+
+    Examples:
+        >>> import torch
+        >>> import transformers
+        >>> from simpletorch import interop
+        >>> config = transformers.GPT2Config(n_layer=2, n_head=4, n_embd=32)
+        >>> model = interop.from_transformers(config, "causal-lm")  # random weights
+        >>> model(torch.zeros(2, 7, dtype=torch.int64)).logits.shape
+        torch.Size([2, 7, 50257])
     """
     error = as_also(TorchError, ValueError)
     if task not in _TASKS:

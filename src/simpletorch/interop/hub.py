@@ -62,6 +62,13 @@ def load(
         DataError: the repository can't be fetched, or has no readable ``hubconf.py``.
         BackendError: it needs packages that are not installed.
         TypeMismatch: (a `TypeError` too) its result isn't a module, or the signature doesn't fit it.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> from simpletorch.interop import hub
+        >>> _ = Path("hubconf.py").write_text("import torch\\n\\ndef small():\\n    return torch.nn.Linear(8, 3)\\n")
+        >>> hub.load(".", "small", trust=True)
+        Linear(in_features=8, out_features=3, bias=True)
     """
     error = as_also(TorchError, ValueError)
     folder = Path(repo)
@@ -100,6 +107,13 @@ def entry_points(folder: str | os.PathLike[str]) -> tuple[str, ...]:
 
     Raises:
         DataError: there is no such file, or it is no Python.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> from simpletorch.interop import hub
+        >>> _ = Path("hubconf.py").write_text("import torch\\n\\ndef small():\\n    return torch.nn.Linear(8, 3)\\n")
+        >>> hub.entry_points(".")
+        ('small',)
     """
     path = Path(folder) / _CONFIG
     try:
@@ -114,8 +128,8 @@ def entry_points(folder: str | os.PathLike[str]) -> tuple[str, ...]:
         # also under `if` and `try`; what is inside of a function isn't offered, and isn't found by torch either
         if isinstance(statement, ast.FunctionDef) and statement.col_offset == 0:
             found.append(statement.name)
-        elif isinstance(statement, ast.ImportFrom | ast.Import):
-            found += [alias.asname or alias.name.partition(".")[0] for alias in statement.names]
+        elif isinstance(statement, ast.ImportFrom):  # `import torch` binds a module, which is none
+            found += [alias.asname or alias.name for alias in statement.names]
         elif isinstance(statement, ast.Assign):
             found += [target.id for target in statement.targets if isinstance(target, ast.Name)]
     hidden = ("_", "*")

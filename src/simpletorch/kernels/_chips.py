@@ -66,6 +66,13 @@ class GPU:
         float8: the same in float8; by default as many as in float16.
         float64: the same in float64; by default half of those in float32.
         source: where the numbers are from.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import kernels
+        >>> gpu = kernels.GPU("mine", bandwidth=1.2e12, float32=30e12, float16=120e12)
+        >>> gpu.flops(torch.bfloat16)
+        120000000000000.0
     """
 
     name: str
@@ -84,7 +91,7 @@ class GPU:
                 raise ValueError(f"GPU({self.name!r}): {field}={value} is no number of bytes or operations a second")
 
     def flops(self, dtype: torch.dtype) -> float:
-        """Operations a second in matrix products of this dtype, as torch is set.
+        """The operations a second in matrix products of this dtype, as torch is set.
 
         Args:
             dtype: the dtype of the operands.

@@ -35,6 +35,12 @@ class Variant:
         shared: bytes of shared memory that a program takes.
         binary: bytes of the compiled code.
         reason: why it can't run on this chip, "" if it can.
+
+    Examples:
+        >>> from simpletorch import kernels
+        >>> variant = kernels.Variant("relu_add", "sm90", {"x": "fp32"}, {"BLOCK": 1024}, registers=32)
+        >>> variant.reason
+        ''
     """
 
     kernel: str
@@ -58,7 +64,14 @@ class Variant:
 
 @dataclass(frozen=True)
 class CompileReport:
-    """The result of `compile_check`. Printed, it is a table with a line a kernel and chip, then the failures."""
+    """The result of `compile_check`. Printed, it is a table with a line a kernel and chip, then the failures.
+
+    Examples:
+        >>> from simpletorch import kernels
+        >>> report = kernels.CompileReport((kernels.Variant("relu_add", "sm90", {"x": "fp32"}, {"BLOCK": 1024}),))
+        >>> len(report.variants)
+        1
+    """
 
     variants: tuple[Variant, ...]
     """One for each kernel, combination of dtypes and constants, and chip."""

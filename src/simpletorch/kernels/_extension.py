@@ -65,6 +65,9 @@ def extension(
         include: folders of headers, relative to the file that calls this.
         verbose: whether to show the output of the build.
 
+    Returns:
+        The compiled module.
+
     Raises:
         FileNotFoundError: a source isn't there.
         BackendError: there is no compiler, no ninja or no nvcc, or the sources don't compile: the compiler's first

@@ -346,6 +346,9 @@ def operator(
         mutates: the parameters that it changes in place.
         autocast: under autocast, float arguments are cast to this dtype. By default they stay what they are.
 
+    Returns:
+        The operator: a function with the reference's signature, whose implementations can be registered.
+
     Raises:
         TypeError: an annotation is missing, or says something that no operator can take or give.
         ValueError: the name is another operator's, or none.

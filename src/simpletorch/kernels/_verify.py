@@ -30,6 +30,16 @@ class Verification:
         name: the operator's name.
         passed: samples as text, by the pair of check and implementation.
         refused: samples as text.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import Float, kernels
+        >>> @kernels.operator("docs::verified")
+        ... def scaled(x: Float[torch.Tensor, "n"], factor: float) -> Float[torch.Tensor, "n"]:
+        ...     return factor * x
+        >>> verification = kernels.verify(scaled, [(torch.ones(3), 2.0)])
+        >>> verification.name, verification.refused
+        ('docs::verified', [])
     """
 
     name: str

@@ -73,15 +73,15 @@ class Worker:
 
     def _described(self, ask: Ask, found: Followed, findings: tuple[Finding, ...], start: float) -> Answer | None:
         """All that is known; None where the text is another one meanwhile, and somebody waits for its findings."""
-        known: dict[Look, int] = {}
+        known: dict[Known, int] = {}
         seen = found.seen
         assert seen is not None
         mine = {path for path in found.files if path in self.good}
         looks: dict[str, list[tuple[Place, tuple[int, ...]]]] = {}
         for (path, place), row in seen.looks.items():
             if path in mine:
-                indexes = tuple(known.setdefault(look, len(known)) for look in row)
-                looks.setdefault(path, []).append((place, indexes))
+                indexes = dict.fromkeys(known.setdefault(_known(look), len(known)) for look in row)
+                looks.setdefault(path, []).append((place, tuple(indexes)))
         if ask.number in self.cancelled:
             return None
         hinted = {path: tuple(self._hints(path, found)) for path in mine}
@@ -96,7 +96,7 @@ class Worker:
             files=found.files,
             hints=hinted,
             looks=looks,
-            known=tuple(Known(str(k.type), k.place, k.layout_said, k.origins_said) for k in known),
+            known=tuple(known),
             reasons=_by_file(found.reasons, mine),
             visits=tuple(seen.visits),
             page=self._page(ask.path, found) if ask.page else None,
@@ -142,6 +142,10 @@ class Worker:
 
         with texts.instead(self.good):
             return page(path, found)
+
+
+def _known(look: Look) -> Known:
+    return Known(str(look.type), look.place, look.layout_said, look.origins_said)
 
 
 def _by_file(reasons: Mapping[tuple[str, int], Sequence[str]], files: set[str]) -> dict[str, dict[int, Sequence[str]]]:

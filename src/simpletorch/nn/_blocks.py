@@ -90,6 +90,9 @@ class MLP(Module, Generic[I, O]):
 
         Args:
             x: a tensor ``(*, in_features)`` of a floating dtype.
+
+        Returns:
+            ``[*Batch, O]``: the outputs, of the input's dtype.
         """
         out: Tensor[DT, *Batch, O] = self.layers(x)
         return out
@@ -151,6 +154,9 @@ class FeedForward(Module, Generic[D]):
 
         Args:
             x: a tensor ``(*, D)`` of a floating dtype; D is the width that the constructor was given.
+
+        Returns:
+            ``[*Batch, D]``: the outputs, of the input's shape and dtype.
         """
         up = self.up(x)
         hidden = self.activation(up) if self.gate is None else self.activation(self.gate(x)) * up
@@ -243,6 +249,9 @@ class SelfAttention(Module, Generic[D, H]):
             mask: as torch's ``scaled_dot_product_attention`` takes it, of a shape that broadcasts to
                 ``(batch, heads, time, time)``: True where a position (dim -2) may see another (dim -1), or floats that
                 are added to the scores. Causal attention also hides later positions.
+
+        Returns:
+            ``[B, T, D]``: the new state of each position, of the input's dtype.
         """
         b, t, d = x.shape
         q, k, v = self.qkv(x).view(b, t, 3, self.heads, d // self.heads).permute(2, 0, 3, 1, 4)

@@ -41,7 +41,11 @@ class Sequential(Module, torch.nn.Sequential):
 
     # torch's own, written again because only a forward that a class defines itself gets a border
     def forward(self, input: Any) -> Any:
-        """Call the layers in order; the shapes are those of the first layer's input and the last layer's output."""
+        """Call the layers in order; the shapes are those of the first layer's input and the last layer's output.
+
+        Returns:
+            The last layer's output.
+        """
         for layer in self:
             input = layer(input)
         return input
@@ -52,6 +56,9 @@ class Sequential(Module, torch.nn.Sequential):
         Args:
             layer: the module to append.
             name: its name in ``state_dict`` and as an attribute; None takes its position (``"3"``).
+
+        Returns:
+            The same module.
 
         Raises:
             TypeError: ``layer`` is not a module.

@@ -20,7 +20,11 @@ class Optimizer(Protocol):
     param_groups: list[dict[str, Any]]
 
     def step(self) -> Any:
-        """Update every parameter from its gradient."""
+        """Update every parameter from its gradient.
+
+        Returns:
+            Whatever the optimizer returns; torch's return the closure's loss, or None.
+        """
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget the gradients.

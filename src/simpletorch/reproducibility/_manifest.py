@@ -100,7 +100,7 @@ class Manifest:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data, for a checkpoint or a logger."""
+        """The manifest as plain data, for a checkpoint or a logger."""
         return asdict(self)
 
     def save(self, path: StrPath, /) -> Path:
@@ -126,6 +126,9 @@ class Manifest:
 
         Args:
             path: the file to read.
+
+        Returns:
+            The manifest in the file.
 
         Raises:
             CheckpointError: the file can't be read, or is no manifest.

@@ -41,6 +41,9 @@ def to_device(batches: Iterable[T], device: torch.device | None) -> Iterator[T]:
         batches: any iterable of batches.
         device: the device to move to; None moves nothing.
 
+    Yields:
+        The batches in the same order, with their tensors on ``device``.
+
     Examples:
         >>> import torch
         >>> from simpletorch import data, nn, optim, train

@@ -183,7 +183,11 @@ class Fit:
     # -- for the loop -----------------------------------------------------------------------------------------------
 
     def open_epoch(self) -> bool:
-        """Begin the next epoch, or go on with one that was interrupted; says whether it is a new one."""
+        """Begin the next epoch, or go on with one that was interrupted.
+
+        Returns:
+            Whether the epoch is a new one.
+        """
         self._since = time.perf_counter()
         if self.phase != "between":
             return False

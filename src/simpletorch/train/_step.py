@@ -155,7 +155,11 @@ class Step:
         return detached
 
     def flush(self) -> bool:
-        """Update from the batches that wait for more; says whether there were any."""
+        """Update from the batches that wait for more.
+
+        Returns:
+            Whether there were gradients that waited for more batches.
+        """
         if not self.pending:
             return False
         self._update()

@@ -35,6 +35,9 @@ def track(
         file: where to show it, standard error by default.
         every: seconds between two lines when ``file`` is not a terminal; a loop that is done earlier prints none.
 
+    Yields:
+        The items in the same order.
+
     Examples:
         >>> from simpletorch import data, nn, optim, train
         >>> total = 0

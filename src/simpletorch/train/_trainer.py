@@ -135,6 +135,9 @@ class Trainer:
             updates: all that ``step`` makes, by name.
             loss: measured on the validation batches, if there are any: then the model takes them as in any `Trainer`.
             ema, metrics, target, evaluate_every, callbacks, progress: as for `Trainer`.
+
+        Returns:
+            The trainer.
         """
         trainer = cls(
             loss=_no_loss if loss is None else loss,
@@ -174,7 +177,7 @@ class Trainer:
         validation: Iterable[Any] | None = None,
         resume: Resume = None,
     ) -> list[Epoch]:
-        """Train ``model`` in place on the batches ``(*inputs, target)`` of ``loader``; returns one `Epoch` for each.
+        """Train ``model`` in place on the batches ``(*inputs, target)`` of ``loader``.
 
         Batches may also be dicts, dataclasses, named tuples and transformers' ``BatchEncoding``: `target` names their
         target, and the other items go to the parameters of ``forward`` that are called so. They are moved to the
@@ -189,6 +192,9 @@ class Trainer:
             resume: ``"auto"`` resumes from the newest undamaged file of the `Checkpoint` callback, or starts from the
                 beginning if there is none. Else the path of a checkpoint, or a state from `Fit.state_dict`. Model,
                 optimizer, loader … are built as they were then.
+
+        Returns:
+            One `Epoch` for each epoch of this call: its losses, metrics and speed.
 
         Raises:
             ValueError: a setting can't work: no epoch, a scheduler of another optimizer, a monitored measure that

@@ -55,7 +55,11 @@ class GaussianBlur(Transform):
         return cast("Tensor[DT, *Batch, C, H, W]", super().__call__(image))
 
     def on_batch(self, images: torch.Tensor, numbers: torch.Tensor) -> torch.Tensor:
-        """All images in one grouped convolution, each with its own kernel."""
+        """All images in one grouped convolution, each with its own kernel.
+
+        Returns:
+            The transformed images, a batch ``[N, C, H, W]``.
+        """
         check_dtype("GaussianBlur", images)
         count, channels, height, width = images.shape
         (tall, wide), half = self.kernel_size, [size // 2 for size in self.kernel_size]
@@ -77,7 +81,7 @@ class GaussianBlur(Transform):
         return as_before(x.view(images.shape), images)
 
     def extra_repr(self) -> str:
-        """Kernel and sigma."""
+        """The kernel and sigma."""
         return f"kernel_size={self.kernel_size}, sigma={self.sigma}"
 
 

@@ -51,7 +51,11 @@ class Grayscale(Transform):
         return cast("Tensor[DT, *Batch, Any, H, W]", super().__call__(image))
 
     def on_batch(self, images: torch.Tensor, numbers: torch.Tensor) -> torch.Tensor:
-        """All images at once."""
+        """All images at once.
+
+        Returns:
+            The transformed images, a batch ``[N, C, H, W]``.
+        """
         check_dtype("Grayscale", images)
         _check_channels("Grayscale", images)
         grey = luma(images) if images.shape[1] == 3 else images
@@ -109,7 +113,11 @@ class ColorJitter(Transform):
         return cast("Tensor[DT, *Batch, C, H, W]", super().__call__(image))
 
     def on_batch(self, images: torch.Tensor, numbers: torch.Tensor) -> torch.Tensor:
-        """One image after the other, as each has an order of its own."""
+        """One image after the other, as each has an order of its own.
+
+        Returns:
+            The transformed images, a batch ``[N, C, H, W]``.
+        """
         check_dtype("ColorJitter", images)
         _check_channels("ColorJitter", images)
         ranges = (self.brightness, self.contrast, self.saturation, self.hue)

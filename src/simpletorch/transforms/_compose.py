@@ -53,7 +53,11 @@ class Compose(Transform, Generic[*Parts]):
         self.batched = len(self._ours) == len(self.transforms) and all(transform.batched for transform in self._ours)
 
     def run(self, image: Any, generator: torch.Generator | None) -> Any:
-        """Apply them in order; the first one gets ``image``, whatever that is."""
+        """Apply them in order; the first one gets ``image``, whatever that is.
+
+        Returns:
+            The last transform's result.
+        """
         if self.batched and isinstance(image, torch.Tensor):
             return super().run(image, generator)
         generator = self.source() if self.generator is not None else generator
@@ -62,7 +66,11 @@ class Compose(Transform, Generic[*Parts]):
         return image
 
     def on_batch(self, images: torch.Tensor, numbers: torch.Tensor) -> torch.Tensor:
-        """Hand each transform its share of the numbers, which were drawn for all of them at once."""
+        """Hand each transform its share of the numbers, which were drawn for all of them at once.
+
+        Returns:
+            The last transform's result.
+        """
         start, fresh = 0, False
         for transform in self._ours:
             if fresh and isinstance(transform, Normalize):  # no caller has what ToTensor made: it may be written to

@@ -52,11 +52,19 @@ class ToTensor(Transform):
         return super().__call__(image)
 
     def run(self, image: Any, generator: torch.Generator | None) -> Any:
-        """Convert, first to a tensor; takes no random numbers."""
+        """Convert, first to a tensor; takes no random numbers.
+
+        Returns:
+            Float32 ``[C, H, W]`` in 0..1.
+        """
         return super().run(image if isinstance(image, torch.Tensor) else _planes(image), generator)
 
     def on_batch(self, images: torch.Tensor, numbers: torch.Tensor) -> torch.Tensor:
-        """Float32 in 0..1."""
+        """Float32 in 0..1.
+
+        Returns:
+            The images as Float32 in 0..1.
+        """
         largest = _LARGEST.get(images.dtype)
         if largest is not None:
             # planes one after the other: what a batch is stacked from, and most layers want
@@ -126,7 +134,11 @@ class Normalize(Transform):
         return cast("Tensor[DT, *Batch, C, H, W]", super().__call__(image))
 
     def on_batch(self, images: torch.Tensor, numbers: torch.Tensor) -> torch.Tensor:
-        """The same shape and dtype."""
+        """The same shape and dtype.
+
+        Returns:
+            The normalized images, of the same shape and dtype.
+        """
         return self.normalized(images, self.inplace)
 
     def normalized(self, images: torch.Tensor, inplace: bool) -> torch.Tensor:
@@ -135,6 +147,9 @@ class Normalize(Transform):
         Args:
             images: images ``[N, C, H, W]`` of a floating dtype.
             inplace: write the result into ``images``.
+
+        Returns:
+            The normalized images, of the same shape and dtype.
         """
         if not images.is_floating_point():
             raise DTypeMismatch(
@@ -155,5 +170,5 @@ class Normalize(Transform):
         return (images.sub_(mean) if inplace else images - mean).div_(std)
 
     def extra_repr(self) -> str:
-        """Mean and deviation."""
+        """The mean and deviation."""
         return f"mean={self.mean.flatten().tolist()}, std={self.std.flatten().tolist()}"

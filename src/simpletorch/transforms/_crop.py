@@ -45,7 +45,11 @@ class CenterCrop(Transform, Generic[OH, OW]):
         return cast("Tensor[DT, *Batch, C, OH, OW]", super().__call__(image))
 
     def on_batch(self, images: torch.Tensor, numbers: torch.Tensor) -> torch.Tensor:
-        """The same window of all images."""
+        """The same window of all images.
+
+        Returns:
+            The windows, ``[N, C, *size]``.
+        """
         height, width = self.size
         missing_h, missing_w = max(0, height - images.shape[-2]), max(0, width - images.shape[-1])
         if missing_h or missing_w:
@@ -124,7 +128,11 @@ class RandomCrop(Transform, Generic[OH, OW]):
         return cast("Tensor[DT, *Batch, C, OH, OW]", super().__call__(image))
 
     def on_batch(self, images: torch.Tensor, numbers: torch.Tensor) -> torch.Tensor:
-        """A window of each; numbers: how far down, how far right."""
+        """A window of each; numbers: how far down, how far right.
+
+        Returns:
+            The windows, ``[N, C, *size]``.
+        """
         height, width = self.size
         if self.padding is not None:
             images = pad(images, self.padding, self.fill, self.padding_mode)
@@ -144,7 +152,7 @@ class RandomCrop(Transform, Generic[OH, OW]):
         return windows(images, corners, height, width)
 
     def extra_repr(self) -> str:
-        """Size and padding."""
+        """The size and padding."""
         return f"size={self.size}, padding={self.padding}"
 
 

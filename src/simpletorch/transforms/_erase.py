@@ -67,7 +67,11 @@ class RandomErasing(Transform):
         return cast("Tensor[DT, *Batch, C, H, W]", super().__call__(image))
 
     def on_batch(self, images: torch.Tensor, numbers: torch.Tensor) -> torch.Tensor:
-        """Numbers: whether; ten tries of area and ratio; the place; the seed of the noise."""
+        """Numbers: whether; ten tries of area and ratio; the place; the seed of the noise.
+
+        Returns:
+            The transformed images, a batch ``[N, C, H, W]``.
+        """
         if not self.inplace:
             images = images.clone()
         for image, row in zip(images.unbind(), numbers.tolist(), strict=True):

@@ -24,7 +24,7 @@ class _RandomFlip(Transform):
         return cast("Tensor[DT, *Batch, C, H, W]", super().__call__(image))
 
     def on_batch(self, images: torch.Tensor, numbers: torch.Tensor) -> torch.Tensor:
-        """Mirrors those images whose number is below p."""
+        """The images, those whose number is below p mirrored."""
         if len(images) == 1:  # as a dataset calls it: no mask, and no copy of an image that stays as it is
             return images.flip(self.dim) if numbers.item() < self.p else images
         mirrored = numbers < self.p

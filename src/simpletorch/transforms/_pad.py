@@ -54,7 +54,7 @@ class Pad(Transform):
         return pad(images, self.padding, self.fill, self.padding_mode)
 
     def extra_repr(self) -> str:
-        """Padding, fill and mode."""
+        """The padding, fill and mode."""
         return f"padding={self.padding}, fill={self.fill}, padding_mode={self.padding_mode!r}"
 
 

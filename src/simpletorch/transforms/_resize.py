@@ -65,7 +65,11 @@ class Resize(Transform):
         return cast("Tensor[DT, *Batch, C, Any, Any]", super().__call__(image))
 
     def on_batch(self, images: torch.Tensor, numbers: torch.Tensor) -> torch.Tensor:
-        """All images at once."""
+        """All images at once.
+
+        Returns:
+            The resized images, ``[N, C, H2, W2]``.
+        """
         size = self._in_proportion(*images.shape[-2:]) if isinstance(self.size, int) else self.size
         return resize(images, size, self.interpolation, self.antialias)
 
@@ -150,7 +154,11 @@ class RandomResizedCrop(Transform, Generic[OH, OW]):
         return cast("Tensor[DT, *Batch, C, OH, OW]", super().__call__(image))
 
     def on_batch(self, images: torch.Tensor, numbers: torch.Tensor) -> torch.Tensor:
-        """One image after the other, as each window has a size of its own."""
+        """One image after the other, as each window has a size of its own.
+
+        Returns:
+            The resized windows, ``[N, C, *size]``.
+        """
         parts = []
         for image, row in enumerate(numbers.tolist()):
             top, left, height, width = random_window(images.shape[-2], images.shape[-1], self.scale, self.ratio, row)

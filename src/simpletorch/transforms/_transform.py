@@ -60,6 +60,9 @@ class Transform(nn.Module):
         Args:
             image: an image or a batch, ``[*B, C, H, W]``.
             generator: draws the numbers of a transform without its own generator; None is torch's global one.
+
+        Returns:
+            The transformed image or batch.
         """
         name = type(self).__name__
         if not isinstance(image, torch.Tensor):
@@ -86,11 +89,14 @@ class Transform(nn.Module):
         Args:
             images: a batch ``[N, C, H, W]``.
             numbers: the random numbers of each image; without random numbers ``[N, 0]``.
+
+        Returns:
+            The transformed images, ``[N, C2, H2, W2]``.
         """
         raise NotImplementedError(f"{type(self).__name__} has no on_batch(images, numbers)")
 
     def drawn(self, images: int, generator: torch.Generator | None) -> torch.Tensor:
-        """Fresh random numbers for ``images`` images: Float32 ``[images, draws]``, on the CPU.
+        """The random numbers for ``images`` images: Float32 ``[images, draws]``, on the CPU.
 
         Args:
             images: the number of images.

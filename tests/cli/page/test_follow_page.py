@@ -159,6 +159,14 @@ def test_layout_and_device_are_shown(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert row["layout"] == "strides (1, 5)"
 
 
+def test_gradients_are_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    text = "import torch\nw = torch.zeros(3, requires_grad=True)\ny = w * 2\nz = y.detach()\nn = y.argmax()\nz, n\n"
+    page = page_of(text, tmp_path, capsys)
+    assert known(page, 3)["w * 2"][0]["gradient"] == "requires_grad=True"
+    assert known(page, 4)["y.detach()"][0]["gradient"] == "requires_grad=False"
+    assert "gradient" not in known(page, 5)["y.argmax()"][0]
+
+
 def test_columns_count_characters_and_lines_go_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     text = "import torch\nä = torch.zeros(3, 5); y = ä @ torch.zeros(\n    5, 7)  # <&>\n"
     page = page_of(text, tmp_path, capsys)

@@ -104,8 +104,8 @@ def test_a_dataclass_stays_one_and_its_samples_are_left_alone():
         ([[1], [1, 2]], "the one has 1 items and the other 2"),
         ([{"a": 1}, {"b": 1}], "the one has the keys 'a' and the other 'b'"),
         ([{"a": 1}, 5], "the one is a dict and the other a int"),
-        ([None, None], "a sample is None, of which there is no batch: return tensors"),
-        ([(1, object()), (1, object())], r"field 1 is a object, of which there is no batch"),
+        ([None, None], "a sample is None, which can't be batched: return tensors"),
+        ([(1, object()), (1, object())], r"field 1 is a object, which can't be batched"),
     ],
 )
 def test_what_does_not_fit_is_named(samples, sentence):

@@ -168,7 +168,7 @@ def test_of_many_functions_that_need_nothing_some_are_followed(tmp_path):
     reached = {line for path, line in found.claims if path.endswith("net.py")}
     assert 10 < len(reached) < 150
     assert found.complete
-    assert any("too many functions that nobody calls" in r for rs in found.reasons.values() for r in rs)
+    assert any("too many functions that are never called" in r for rs in found.reasons.values() for r in rs)
 
 
 def test_a_file_is_found_in_its_package_by_a_path_that_begins_in_it(tmp_path, monkeypatch):

@@ -125,7 +125,8 @@ tr:target, .lit {{ outline: 2px solid var(--shape); outline-offset: -1px; }}
 const tables = {tables};
 const tip = document.getElementById('tip');
 let on = null;
-const cells = row => [row.type, row.device, row.layout, row.sizes && 'sizes: ' + row.sizes].filter(Boolean);
+const cells = row => [row.type, row.device, row.layout, row.gradient,
+  row.sizes && 'sizes: ' + row.sizes].filter(Boolean);
 document.getElementById('source').addEventListener('mouseover', event => {{
   const found = event.target.closest('[data-t]');
   if (on) on.classList.remove('on');

@@ -112,6 +112,8 @@ def _rows(looks: Mapping[Look, None]) -> list[dict[str, Any]]:
             row["device"] = look.place
         if look.layout_said:
             row["layout"] = look.layout_said
+        if look.gradient_said:
+            row["gradient"] = look.gradient_said
         if any(look.origins_said):
             row["sizes"] = ", ".join(said or "…" for said in look.origins_said)
         if row not in rows:

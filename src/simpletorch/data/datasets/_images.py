@@ -97,7 +97,11 @@ class LabelledImages(Dataset[tuple[X, Y]], Generic[X, Y]):
         return cast("list[tuple[X, Y]]", list(zip(transform(self.images[rows]).unbind(), targets, strict=True)))
 
     def as_columns(self) -> Columns | None:
-        """For `DataLoader`: how to get a whole batch, if that is more than its samples put together."""
+        """For `DataLoader`: how to get a whole batch, if that is more than its samples put together.
+
+        Returns:
+            The images, the targets and the transform; None if samples must be made one by one.
+        """
         transform = self.transform or _to_tensor
         own = type(self).__getitem__ is LabelledImages.__getitem__
         if not own or self.target_transform is not None or not takes_batches(transform):

@@ -101,6 +101,9 @@ class Table(TensorDataset[Tensor[Float32, Any], Tensor[Any]]):
             fill: the value for a missing input; None: a missing one is an error.
             options: for `pandas.read_csv`, such as ``sep=";"``.
 
+        Returns:
+            The dataset, one row of the file a sample.
+
         Raises:
             DataError: pandas is not installed, the file can't be read, a column is missing or not numbers, values are
                 missing, or a target is none of the classes.
@@ -135,6 +138,9 @@ class Table(TensorDataset[Tensor[Float32, Any], Tensor[Any]]):
         Args:
             path: a file or a folder of files.
             target, inputs, classes, fill: as for `from_csv`.
+
+        Returns:
+            The dataset, one row of the files a sample.
         """
         try:
             import pyarrow
@@ -172,6 +178,9 @@ class Table(TensorDataset[Tensor[Float32, Any], Tensor[Any]]):
             path: a ``.npy`` or ``.npz`` file.
             target: the number of the target column in a ``.npy`` file (-1 is the last), or its name in a ``.npz`` file.
             inputs, classes, fill: as for `from_csv`.
+
+        Returns:
+            The dataset, one row of the arrays a sample.
         """
         path = Path(path).expanduser()
         try:

@@ -177,6 +177,9 @@ class CharTokens(Dataset[tuple[Tensor[Int64, T], Tensor[Int64, T]]], Generic[T])
             path: the text file.
             context, stride, vocabulary: as for `CharTokens`.
             encoding: of the file, such as ``"latin-1"``.
+
+        Returns:
+            The dataset.
         """
         try:
             text = bytes(_content(Path(path).expanduser())).decode(encoding)

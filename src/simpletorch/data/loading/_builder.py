@@ -56,6 +56,9 @@ class LoaderBuilder(Generic[Sample, Size, Drop]):
 
         Args:
             dataset: a dataset of simpletorch or torch, with indices or iterable.
+
+        Returns:
+            The builder, for the next step.
         """
         return cast("LoaderBuilder[S, Size, Drop]", self._with(dataset=dataset))
 
@@ -64,6 +67,9 @@ class LoaderBuilder(Generic[Sample, Size, Drop]):
 
         Args:
             size: the number of samples, 1 or more.
+
+        Returns:
+            The builder, for the next step.
         """
         return cast("LoaderBuilder[Sample, N, Drop]", self._with(batch_size=size))
 
@@ -76,6 +82,9 @@ class LoaderBuilder(Generic[Sample, Size, Drop]):
 
         Args:
             drop: False keeps the last batch, as without this call.
+
+        Returns:
+            The builder, for the next step.
         """
         return cast("LoaderBuilder[Sample, Size, Any]", self._with(drop_last=drop))
 
@@ -84,6 +93,9 @@ class LoaderBuilder(Generic[Sample, Size, Drop]):
 
         Args:
             shuffle: False reads the samples in order, as without this call.
+
+        Returns:
+            The builder, for the next step.
         """
         return cast("LoaderBuilder[Sample, Size, Drop]", self._with(shuffle=shuffle))
 
@@ -92,6 +104,9 @@ class LoaderBuilder(Generic[Sample, Size, Drop]):
 
         Args:
             generator: a generator of torch on the CPU, or an int that seeds a new one.
+
+        Returns:
+            The builder, for the next step.
         """
         if isinstance(generator, int):
             generator = torch.Generator().manual_seed(generator)
@@ -102,6 +117,9 @@ class LoaderBuilder(Generic[Sample, Size, Drop]):
 
         Args:
             sampler: yields indices of the dataset; it excludes `shuffle`.
+
+        Returns:
+            The builder, for the next step.
         """
         return cast("LoaderBuilder[Sample, Size, Drop]", self._with(sampler=sampler))
 
@@ -111,6 +129,9 @@ class LoaderBuilder(Generic[Sample, Size, Drop]):
         Args:
             batch_sampler: yields a list of indices for each batch; it excludes `batch_size`, `shuffle`, `sampler` and
                 `drop_last`.
+
+        Returns:
+            The builder, for the next step.
         """
         return cast("LoaderBuilder[Sample, Any, Any]", self._with(batch_sampler=batch_sampler))
 
@@ -123,6 +144,9 @@ class LoaderBuilder(Generic[Sample, Size, Drop]):
             workers: the number of processes; 0 reads in the program's own.
             persistent: keep them between epochs.
             prefetch: the number of batches that each loads ahead; None is torch's default, 2.
+
+        Returns:
+            The builder, for the next step.
         """
         given = self._with(num_workers=workers, persistent_workers=persistent, prefetch_factor=prefetch)
         return cast("LoaderBuilder[Sample, Size, Drop]", given)
@@ -132,6 +156,9 @@ class LoaderBuilder(Generic[Sample, Size, Drop]):
 
         Args:
             pin: False leaves batches in ordinary memory, as without this call.
+
+        Returns:
+            The builder, for the next step.
         """
         return cast("LoaderBuilder[Sample, Size, Drop]", self._with(pin_memory=pin))
 
@@ -140,6 +167,9 @@ class LoaderBuilder(Generic[Sample, Size, Drop]):
 
         Args:
             seconds: the longest wait for one batch; 0 waits without a limit.
+
+        Returns:
+            The builder, for the next step.
         """
         return cast("LoaderBuilder[Sample, Size, Drop]", self._with(timeout=seconds))
 
@@ -148,6 +178,9 @@ class LoaderBuilder(Generic[Sample, Size, Drop]):
 
         Args:
             function: takes the worker's number, from 0.
+
+        Returns:
+            The builder, for the next step.
         """
         return cast("LoaderBuilder[Sample, Size, Drop]", self._with(worker_init_fn=function))
 
@@ -156,6 +189,9 @@ class LoaderBuilder(Generic[Sample, Size, Drop]):
 
         Args:
             context: a start method or a context of `multiprocessing`.
+
+        Returns:
+            The builder, for the next step.
         """
         return cast("LoaderBuilder[Sample, Size, Drop]", self._with(multiprocessing_context=context))
 
@@ -164,6 +200,9 @@ class LoaderBuilder(Generic[Sample, Size, Drop]):
 
         Args:
             function: takes the list of a batch's samples and returns the batch.
+
+        Returns:
+            The builder, for the next step.
         """
         return CollatedBuilder(self._make, **self._arguments, collate_fn=function)
 

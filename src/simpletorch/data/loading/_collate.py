@@ -188,7 +188,7 @@ def _other(samples: Sequence[Any], field: str) -> Any:
         return default_collate(list(samples))
     except TypeError as error:
         raise DataError(
-            f"{field or 'a sample'} is {_kind(samples[0])}, of which there is no batch: return tensors, numbers, "
+            f"{field or 'a sample'} is {_kind(samples[0])}, which can't be batched: return tensors, numbers, "
             "strings, and tuples, lists, dicts or dataclasses of them, or pass a collate_fn"
         ) from error
 

@@ -55,7 +55,11 @@ class DeviceLoader(Generic[Batch_co]):
         self.loader.release_state()
 
     def state_dict(self) -> dict[str, Any]:
-        """As `DataLoader.state_dict`."""
+        """As `DataLoader.state_dict`.
+
+        Returns:
+            Where the latest iteration is.
+        """
         return self.loader.state_dict()
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:

@@ -168,8 +168,7 @@ def _put_back(sampler: object, state: dict[str, Any] | None) -> None:
         if state["replicas"] != sampler.num_replicas:
             raise DataError(
                 f"the loader's state was saved with {state['replicas']} ranks, but now there are "
-                f"{sampler.num_replicas}, which share the samples in another way: resume with as many ranks, or at the "
-                "end of an epoch with a new loader"
+                f"{sampler.num_replicas}. Resume with as many ranks, or at the end of an epoch with a new loader"
             )
         sampler.set_epoch(state["epoch"])
     elif isinstance(sampler, Stateful) and state is not None:

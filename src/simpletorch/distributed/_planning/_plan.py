@@ -35,7 +35,14 @@ _Wrong: Final = as_also(TorchError, ValueError)
 
 @dataclass(frozen=True)
 class Memory:
-    """Bytes on the first rank, which has the most."""
+    """Bytes on the first rank, which has the most.
+
+    Examples:
+        >>> from simpletorch import distributed, nn
+        >>> plan = distributed.plan(nn.MLP(784, 128, 10), "Float32[64, 784]", mesh="data=8")
+        >>> plan.memory.parameters, plan.memory.gradients, plan.memory.optimizer
+        (51272, 51272, 102560)
+    """
 
     parameters: int
     """The parameters that the rank keeps."""
@@ -63,7 +70,14 @@ class Memory:
 
 @dataclass(frozen=True)
 class Plan:
-    """The memory of one rank and the bytes that it sends. ``print(p)`` shows it as text; `as_dict` is plain data."""
+    """The memory of one rank and the bytes that it sends. ``print(p)`` shows it as text; `as_dict` is plain data.
+
+    Examples:
+        >>> from simpletorch import distributed, nn
+        >>> plan = distributed.plan(nn.MLP(784, 128, 10), "Float32[64, 784]", mesh="data=8")
+        >>> plan.as_dict()["mesh"]
+        {'replicate': 1, 'data': 8, 'tensor': 1}
+    """
 
     model: str
     """The name of the model's class."""
@@ -184,6 +198,14 @@ def plan(
 
     Source: Rajbhandari et al. 2020, "ZeRO: Memory Optimizations Toward Training Trillion Parameter Models";
     Korthikanti et al. 2022, "Reducing Activation Recomputation in Large Transformer Models".
+
+    Examples:
+        >>> from simpletorch import distributed, nn
+        >>> plan = distributed.plan(nn.MLP(784, 128, 10), "Float32[64, 784]", mesh="data=8")
+        >>> plan.parameters
+        101770
+        >>> plan.memory.parameters
+        51272
     """
     if parallel not in PARALLEL:
         raise _Wrong(f"parallel={parallel!r} is none of {', '.join(PARALLEL)}")

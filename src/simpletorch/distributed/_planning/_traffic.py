@@ -19,7 +19,14 @@ _BUCKET: Final = 25 * 2**20
 
 @dataclass(frozen=True)
 class Collective:
-    """All calls of one kind in a step."""
+    """All calls of one kind in a step.
+
+    Examples:
+        >>> from simpletorch import distributed, nn
+        >>> plan = distributed.plan(nn.MLP(784, 128, 10), "Float32[64, 784]", mesh="data=8")
+        >>> [(each.kind, each.calls) for each in plan.collectives]
+        [('all_gather', 2), ('all_gather', 2), ('reduce_scatter', 2)]
+    """
 
     kind: str
     """``"all_reduce"``, ``"all_gather"``, ``"reduce_scatter"`` or ``"broadcast"``."""

@@ -23,7 +23,7 @@ def fit(
     restarts: int = 0,
     storage: StrPath | None = None,
 ) -> T:
-    """Run ``train`` in ``workers`` processes, as torchrun would, and return the result of the first.
+    """Run ``train`` in ``workers`` processes, as torchrun would.
 
     ::
 
@@ -49,6 +49,9 @@ def fit(
         resources: of each worker: ``{"CPU": 1}`` by default; with a ``"GPU"`` the group is one of NCCL.
         restarts: how often a failure starts all processes again; none by default, as of torchrun.
         storage: where Ray keeps its notes of the run; ``~/ray_results`` by default.
+
+    Returns:
+        The result of the first process.
 
     Raises:
         TorchError: the training failed more often than that, or (an `ImportError` too) Ray is not installed; (a

@@ -80,10 +80,13 @@ class TrainingWorker(Generic[B]):
         return [cls(holder, count) for holder in holders]
 
     async def train(self, batch: B) -> float:
-        """One update on this batch and those of the other workers; gives the mean loss over all of their samples.
+        """Make one update on this batch and those of the other workers.
 
         Args:
             batch: this worker's batch.
+
+        Returns:
+            The mean loss over the samples of all workers.
 
         Raises:
             TorchError: this worker, or one that it waited for, has died.

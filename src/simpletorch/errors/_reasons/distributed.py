@@ -116,7 +116,7 @@ def _rendezvous(_f: Failure, m: re.Match[str]) -> Reason:
             "start all of them (torchrun --nproc-per-node does), with the same MASTER_ADDR, MASTER_PORT and WORLD_SIZE"
         )
     else:
-        sentence = f"nobody listens at {m[2].replace(', ', ':')}, where rank 0 should be"
+        sentence = f"no process listens at {m[2].replace(', ', ':')}, where rank 0 should be"
         hint = "is rank 0 running, are MASTER_ADDR and MASTER_PORT the same everywhere, does a firewall stop them?"
     return Reason(BackendError, sentence, hint=hint)
 

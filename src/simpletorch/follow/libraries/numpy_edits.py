@@ -64,7 +64,7 @@ def _delete(run: Interpreter, arr: Value, obj: Value, axis: Value = None) -> Val
     """``(*a, n, *b) -> (*a, n - k, *b)``; without an axis ``(∏n - k)``"""
     found = _along(run, arr, axis)
     if found is None:
-        return run.unknown("an array of which something is taken out")
+        return run.unknown("an array without some of its elements")
     source, place = found
     size = source.type.shape.dim(place)
     rows = run.items(obj) if isinstance(obj, tuple | List) else None

@@ -13,7 +13,7 @@ from simpletorch.follow import layers
 from simpletorch.follow.budget import STEPS, Budget
 from simpletorch.follow.findings import Finding
 from simpletorch.follow.interpreter import Interpreter
-from simpletorch.follow.marks import devices, layout, origins
+from simpletorch.follow.marks import devices, gradients, layout, origins
 from simpletorch.follow.marks.mark import Marks
 from simpletorch.follow.values import Choice, Class, Function, Instance, Tensor, Value
 from simpletorch.rules import TensorType
@@ -45,6 +45,7 @@ class Look(NamedTuple):  # of which thousands are made: a dataclass that is froz
     place: str | None = None  # where it is if there is CUDA, see `marks.devices`
     layout: layout.Layout = None
     origins: origins.Origins = None
+    gradient: bool | None = None  # whether it requires one
 
     def __hash__(self) -> int:  # the rest is long, and seldom alone in being another
         return hash(self[:2])
@@ -58,6 +59,12 @@ class Look(NamedTuple):  # of which thousands are made: a dataclass that is froz
         return f"strides ({', '.join(map(str, known))}{',' if len(known) == 1 else ''})"
 
     @property
+    def gradient_said(self) -> str | None:
+        """As torch shows it; None where it isn't known, or for a dtype that can't require one."""
+        can = self.gradient is not None and (self.type.dtype is None or self.type.dtype.category not in _WITHOUT)
+        return f"requires_grad={self.gradient}" if can else None
+
+    @property
     def origins_said(self) -> tuple[str, ...]:
         """From where each dimension comes, in words; "" where that isn't known."""
         return tuple(
@@ -66,6 +73,7 @@ class Look(NamedTuple):  # of which thousands are made: a dataclass that is froz
         )
 
 
+_WITHOUT: Final = frozenset({"int", "bool"})  # categories of dtypes without gradients
 _ORIGINS: Final = {
     "rows": "one for each sample",
     "reduced": "one for each sample",
@@ -227,7 +235,8 @@ class Watching(Interpreter):
             return
         if len(last.row) < _MOST_LOOKS:
             last.type, last.marks = kind, value.marks
-            last.row[Look(kind, devices.of(self, value), layout.of(value), origins.of(value))] = None
+            marks = devices.of(self, value), layout.of(value), origins.of(value), gradients.of(self, value)
+            last.row[Look(kind, *marks)] = None
 
 
 def _place(node: _Node) -> Place:

@@ -235,7 +235,7 @@ def mixes(run: Interpreter, name: str, source: Value, result: Value) -> bool:
         return False
     short = name.rpartition(".")[2]
     message = (
-        f"{short} of {source.type}, of which dim 1 is the batch, to {result.type.shape} mixes the samples: "
+        f"{short} of {source.type}, whose dim 1 is the batch, to {result.type.shape} mixes the samples: "
         "a row has the states of several of them"
     )
     run.find(_CODE, message, f".transpose(0, 1).reshape{result.type.shape}, or torch.cat((h[-2], h[-1]), dim=1)")

@@ -25,7 +25,7 @@ def opportunities(
     targets: Sequence[Any] = (),
     **keywords: Any,
 ) -> Opportunities:
-    """Chains of operations in ``model(*inputs)`` that could be fused, and the savings on a GPU, by bytes and roofline.
+    """The chains of operations in ``model(*inputs)`` that could be fused, and the savings on a GPU by roofline.
 
     ::
 
@@ -50,6 +50,13 @@ def opportunities(
     Raises:
         ValueError: there is no such GPU; a size isn't a number; the model asks for values.
         Exception: raised by the model; torch's own as `TorchError`.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import kernels, nn
+        >>> found = kernels.opportunities(nn.MLP(1024, 4096, 1024), "Float32[8192, 1024]")
+        >>> found.gpu.name, len(found.rows)
+        ('H100', 1)
     """
     from simpletorch.kernels._opportunities._search import searched
     from simpletorch.kernels._opportunities._trace import traced

@@ -28,6 +28,12 @@ class Traffic:
         written: bytes that are written.
         kernels: the number of kernel launches.
         seconds: the least time for both, estimated.
+
+    Examples:
+        >>> from simpletorch import kernels
+        >>> traffic = kernels.Traffic(read=8_000, written=4_000, kernels=2, seconds=1e-5)
+        >>> traffic.read + traffic.written
+        12000
     """
 
     read: int
@@ -43,7 +49,15 @@ class Traffic:
 
 @dataclass(frozen=True)
 class Opportunity:
-    """A chain that one kernel could do: ``now`` and ``after`` are of one occurrence, what is saved of all."""
+    """A chain that one kernel could do: ``now`` and ``after`` are of one occurrence, what is saved of all.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import kernels, nn
+        >>> found = kernels.opportunities(nn.MLP(1024, 4096, 1024), "Float32[8192, 1024]")
+        >>> [(row.operations, row.passes) for row in found.rows]
+        [(('addmm', 'relu'), 'forward')]
+    """
 
     use: str
     """What does it: ``kernels.swiglu``, ``torch.compile``."""
@@ -90,6 +104,15 @@ class Opportunities:
     """The fusion opportunities of a model's step, the largest saving first.
 
     ``str(o)`` and ``print(o)`` give a table as text, notebooks show it as HTML.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import kernels, nn
+        >>> found = kernels.opportunities(nn.MLP(1024, 4096, 1024), "Float32[8192, 1024]")
+        >>> found.step.kernels
+        3
+        >>> [row.use for row in found.rows]
+        ['torch.compile(mode="max-autotune")']
     """
 
     rows: tuple[Opportunity, ...]

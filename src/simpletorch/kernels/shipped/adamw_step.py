@@ -50,6 +50,15 @@ def adamw_step(
 
     Raises:
         ValueError: the lists differ in length, ``step`` is less than 1, or a parameter is part of a graph.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import kernels
+        >>> weight, grad = torch.ones(3), torch.ones(3)
+        >>> average, square = torch.zeros(3), torch.zeros(3)
+        >>> kernels.adamw_step([weight], [grad], [average], [square], step=1, lr=0.1)
+        >>> weight
+        tensor([0.8990, 0.8990, 0.8990])
     """
     if not len(parameters) == len(grads) == len(averages) == len(squares):
         counts = ", ".join(str(len(one)) for one in (parameters, grads, averages, squares))

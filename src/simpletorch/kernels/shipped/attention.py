@@ -119,6 +119,13 @@ def attention_backend(
 
     Args:
         query, key, value, mask, causal, dropout, scale: as for `attention`.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import kernels
+        >>> query = torch.zeros(2, 4, 7, 8)
+        >>> kernels.attention_backend(query, query, query, causal=True)
+        'flash'
     """
     grouped = query.dim() >= 3 and query.shape[-3] != key.shape[-3]
     # private, but what scaled_dot_product_attention itself asks; nothing public says which backend it takes

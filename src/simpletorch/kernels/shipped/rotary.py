@@ -32,6 +32,14 @@ def rotary(
 
     Raises:
         ValueError: ``cos`` or ``sin`` requires a gradient, which there is none of.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch import kernels
+        >>> x = torch.ones(2, 7, 4, 8)
+        >>> angles = torch.arange(7)[:, None] * 0.1 ** torch.arange(4)
+        >>> kernels.rotary(x, angles.cos(), angles.sin()).shape
+        torch.Size([2, 7, 4, 8])
     """
     if torch.is_grad_enabled() and (cos.requires_grad or sin.requires_grad):
         raise ValueError("rotary gives its tables cos and sin no gradient; detach them")

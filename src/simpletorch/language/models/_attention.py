@@ -42,7 +42,7 @@ class KeyValues(NamedTuple, Generic[B, H, S, E]):
 
 
 def empty(like: torch.Tensor, batch: Dim[B], heads: Dim[H], width: Dim[E]) -> KeyValues[B, H, 0, E]:
-    """Keys and values of no token yet, of the dtype and on the device of ``like``."""
+    """The keys and values of no token yet, of the dtype and on the device of ``like``."""
     nothing = torch.zeros(batch, heads, 0, width, dtype=like.dtype, device=like.device)
     return KeyValues(nothing, nothing)
 

@@ -384,7 +384,7 @@ class BertMaskedHead(Module, Generic[V, D]):
 
 
 class BertForMaskedLM(Module, Generic[V, L, D, H, K]):
-    """Scores for the token at every place: ``(B, T) -> (B, T, V)``.
+    """The scores for the token at every place: ``(B, T) -> (B, T, V)``.
 
     Args:
         config: the sizes, `BertConfig`; from transformers' own by ``BertConfig.from_transformers(config)``.
@@ -470,7 +470,7 @@ class BertForSequenceClassification(Module, Generic[V, L, D, H, K]):
 
 
 def bert_base(*, weights: Weights | None = None) -> BertModel[30522, 512, 768, 12, 2]:
-    """BERT base, uncased: 109M parameters.
+    """The base BERT model, uncased: 109M parameters.
 
     Args:
         weights: a file or folder with transformers' parameter names, its address, or a state dict; random by default.
@@ -493,7 +493,7 @@ def bert_base(*, weights: Weights | None = None) -> BertModel[30522, 512, 768, 1
 
 
 def bert_large(*, weights: Weights | None = None) -> BertModel[30522, 512, 1024, 16, 2]:
-    """BERT large, uncased: 335M parameters.
+    """The large BERT model, uncased: 335M parameters.
 
     Args:
         weights: a file or folder with transformers' parameter names, its address, or a state dict; random by default.
@@ -501,6 +501,14 @@ def bert_large(*, weights: Weights | None = None) -> BertModel[30522, 512, 1024,
     Raises:
         FileNotFoundError: there is no such file.
         CheckpointError: the file can't be read, or its keys or shapes are not the model's.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.language import models
+        >>> with torch.device("meta"):
+        ...     model = models.bert_large()
+        >>> model(torch.zeros(2, 7, dtype=torch.int64, device="meta")).last_hidden_state.shape
+        torch.Size([2, 7, 1024])
     """
     sizes_of_large = BertConfig(
         30522,

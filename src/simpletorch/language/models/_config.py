@@ -31,6 +31,9 @@ class Config:
             config: a configuration of transformers (``GPT2Config()``, ``model.config``), or what its ``config.json``
                 holds, as a dict. Missing options have transformers' defaults.
 
+        Returns:
+            The configuration.
+
         Raises:
             TorchError: (a `ValueError` too) it asks for something that this model doesn't compute, or lacks a size.
         """

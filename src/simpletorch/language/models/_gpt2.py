@@ -236,7 +236,7 @@ class GPT2Model(Module, Generic[V, L, D, H]):
         return self.ln_f(x), longer
 
     def empty_cache(self, batch: Dim[B]) -> list[KeyValues[B, H, 0, "D//H"]]:
-        """Keys and values of no token yet, for each layer.
+        """The keys and values of no token yet, for each layer.
 
         Args:
             batch: the number of texts, B.
@@ -284,7 +284,7 @@ class GPT2LMHeadModel(Module, Generic[V, L, D, H]):
         attention_mask: Tensor[Shaped, B, T] | None = None,
         position_ids: Tensor[Int64, B, T] | None = None,
     ) -> Tensor[Float, B, T, V]:
-        """Scores for the token after each, see `GPT2Model.forward`.
+        """The scores for the token after each, see `GPT2Model.forward`.
 
         Args:
             input_ids, attention_mask, position_ids: as for `GPT2Model.forward`.
@@ -299,7 +299,7 @@ class GPT2LMHeadModel(Module, Generic[V, L, D, H]):
         attention_mask: Tensor[Shaped, B, "S+T"] | None = None,
         position_ids: Tensor[Int64, B, T] | None = None,
     ) -> tuple[Tensor[Float, B, T, V], list[KeyValues[B, H, "S+T", "D//H"]]]:
-        """Scores for the token after each new one, and the cache for the next step, see `GPT2Model.step`.
+        """The scores for the token after each new one, and the cache for the next step, see `GPT2Model.step`.
 
         Args:
             input_ids, past_key_values, attention_mask, position_ids: as for `GPT2Model.step`.
@@ -308,7 +308,7 @@ class GPT2LMHeadModel(Module, Generic[V, L, D, H]):
         return self.lm_head(states), longer
 
     def empty_cache(self, batch: Dim[B]) -> list[KeyValues[B, H, 0, "D//H"]]:
-        """Keys and values of no token yet, for each layer.
+        """The keys and values of no token yet, for each layer.
 
         Args:
             batch: the number of texts, B.
@@ -356,6 +356,14 @@ def gpt2_medium(*, weights: Weights | None = None) -> GPT2LMHeadModel[50257, 102
     Raises:
         FileNotFoundError: there is no such file.
         CheckpointError: the file can't be read, or its keys or shapes are not the model's.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.language import models
+        >>> with torch.device("meta"):
+        ...     model = models.gpt2_medium()
+        >>> model(torch.zeros(2, 7, dtype=torch.int64, device="meta")).shape
+        torch.Size([2, 7, 50257])
     """
     model = GPT2LMHeadModel(GPT2Config(50257, 1024, n_embd=1024, n_head=16, n_layer=24))
     load_weights(model, weights)
@@ -371,6 +379,14 @@ def gpt2_large(*, weights: Weights | None = None) -> GPT2LMHeadModel[50257, 1024
     Raises:
         FileNotFoundError: there is no such file.
         CheckpointError: the file can't be read, or its keys or shapes are not the model's.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.language import models
+        >>> with torch.device("meta"):
+        ...     model = models.gpt2_large()
+        >>> model(torch.zeros(2, 7, dtype=torch.int64, device="meta")).shape
+        torch.Size([2, 7, 50257])
     """
     model = GPT2LMHeadModel(GPT2Config(50257, 1024, n_embd=1280, n_head=20, n_layer=36))
     load_weights(model, weights)
@@ -386,6 +402,14 @@ def gpt2_xl(*, weights: Weights | None = None) -> GPT2LMHeadModel[50257, 1024, 1
     Raises:
         FileNotFoundError: there is no such file.
         CheckpointError: the file can't be read, or its keys or shapes are not the model's.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.language import models
+        >>> with torch.device("meta"):
+        ...     model = models.gpt2_xl()
+        >>> model(torch.zeros(2, 7, dtype=torch.int64, device="meta")).shape
+        torch.Size([2, 7, 50257])
     """
     model = GPT2LMHeadModel(GPT2Config(50257, 1024, n_embd=1600, n_head=25, n_layer=48))
     load_weights(model, weights)

@@ -264,7 +264,7 @@ class LlamaModel(Module, Generic[V, D, H, G, E, M]):
         return self.norm(x), longer
 
     def empty_cache(self, batch: Dim[B]) -> list[KeyValues[B, G, 0, E]]:
-        """Keys and values of no token yet, for each layer.
+        """The keys and values of no token yet, for each layer.
 
         Args:
             batch: the number of texts, B.
@@ -315,7 +315,7 @@ class LlamaForCausalLM(Module, Generic[V, D, H, G, E, M]):
         attention_mask: Tensor[Shaped, B, T] | None = None,
         position_ids: Tensor[Int64, B, T] | None = None,
     ) -> Tensor[Float, B, T, V]:
-        """Scores for the token after each, see `LlamaModel.forward`.
+        """The scores for the token after each, see `LlamaModel.forward`.
 
         Args:
             input_ids, attention_mask, position_ids: as for `LlamaModel.forward`.
@@ -330,7 +330,7 @@ class LlamaForCausalLM(Module, Generic[V, D, H, G, E, M]):
         attention_mask: Tensor[Shaped, B, "S+T"] | None = None,
         position_ids: Tensor[Int64, B, T] | None = None,
     ) -> tuple[Tensor[Float, B, T, V], list[KeyValues[B, G, "S+T", E]]]:
-        """Scores for the token after each new one, and the cache for the next step, see `LlamaModel.step`.
+        """The scores for the token after each new one, and the cache for the next step, see `LlamaModel.step`.
 
         Args:
             input_ids, past_key_values, attention_mask, position_ids: as for `LlamaModel.step`.
@@ -339,7 +339,7 @@ class LlamaForCausalLM(Module, Generic[V, D, H, G, E, M]):
         return self.lm_head(states), longer
 
     def empty_cache(self, batch: Dim[B]) -> list[KeyValues[B, G, 0, E]]:
-        """Keys and values of no token yet, for each layer.
+        """The keys and values of no token yet, for each layer.
 
         Args:
             batch: the number of texts, B.
@@ -348,7 +348,7 @@ class LlamaForCausalLM(Module, Generic[V, D, H, G, E, M]):
 
 
 def llama_2_7b(*, weights: Weights | None = None) -> LlamaForCausalLM[32000, 4096, 32, 32, 128, 11008]:
-    """Llama 2 7B: 6.7 billion parameters, 27 GB as float32; made under ``torch.device("meta")`` they need none.
+    """The model Llama 2 7B: 6.7 billion parameters, 27 GB as float32, none under ``torch.device("meta")``.
 
     Args:
         weights: a file or folder with transformers' parameter names, its address, or a state dict; random by default.
@@ -356,6 +356,14 @@ def llama_2_7b(*, weights: Weights | None = None) -> LlamaForCausalLM[32000, 409
     Raises:
         FileNotFoundError: there is no such file.
         CheckpointError: the file can't be read, or its keys or shapes are not the model's.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.language import models
+        >>> with torch.device("meta"):
+        ...     model = models.llama_2_7b()
+        >>> model(torch.zeros(2, 7, dtype=torch.int64, device="meta")).shape
+        torch.Size([2, 7, 32000])
     """
     config = LlamaConfig(
         32000,
@@ -372,7 +380,7 @@ def llama_2_7b(*, weights: Weights | None = None) -> LlamaForCausalLM[32000, 409
 
 
 def llama_3_8b(*, weights: Weights | None = None) -> LlamaForCausalLM[128256, 4096, 32, 8, 128, 14336]:
-    """Llama 3 8B: 8.0 billion parameters, 32 GB as float32; made under ``torch.device("meta")`` they need none.
+    """The model Llama 3 8B: 8.0 billion parameters, 32 GB as float32, none under ``torch.device("meta")``.
 
     Args:
         weights: a file or folder with transformers' parameter names, its address, or a state dict; random by default.
@@ -380,6 +388,14 @@ def llama_3_8b(*, weights: Weights | None = None) -> LlamaForCausalLM[128256, 40
     Raises:
         FileNotFoundError: there is no such file.
         CheckpointError: the file can't be read, or its keys or shapes are not the model's.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.language import models
+        >>> with torch.device("meta"):
+        ...     model = models.llama_3_8b()
+        >>> model(torch.zeros(2, 7, dtype=torch.int64, device="meta")).shape
+        torch.Size([2, 7, 128256])
     """
     config = LlamaConfig(
         128256,
@@ -397,7 +413,7 @@ def llama_3_8b(*, weights: Weights | None = None) -> LlamaForCausalLM[128256, 40
 
 
 def llama_3_2_1b(*, weights: Weights | None = None) -> LlamaForCausalLM[128256, 2048, 32, 8, 64, 8192]:
-    """Llama 3.2 1B: 1.24 billion parameters, 4.9 GB as float32.
+    """The model Llama 3.2 1B: 1.24 billion parameters, 4.9 GB as float32.
 
     Args:
         weights: a file or folder with transformers' parameter names, its address, or a state dict; random by default.

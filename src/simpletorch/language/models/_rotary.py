@@ -79,6 +79,9 @@ class Rotary:
             parameters: the configuration's dict; None is the default kind.
             max_position_embeddings: the configuration's length of the longest text, in tokens.
 
+        Returns:
+            The rotary embedding.
+
         Raises:
             TorchError: (a `ValueError` too) it is of a kind that isn't computed here, or lacks a number.
         """
@@ -107,6 +110,9 @@ class Rotary:
 
         Args:
             width: the width of a head.
+
+        Returns:
+            For each reason a message, the number that is needed, and the number that was given.
         """
         pairs = width // 2
         if self.kind == "dynamic" and pairs < 2:
@@ -122,6 +128,9 @@ class Rotary:
         Args:
             width: the width of a head, E.
             places: the tokens' positions; the kinds dynamic and longrope depend on the largest.
+
+        Returns:
+            The angle between neighbouring positions of each pair, in radians: Float32 ``[(E+1)//2]``.
         """
         # not a buffer: model.half() would round it, and far places would turn by something else
         share = torch.arange(0, width, 2, dtype=torch.float32, device=places.device) / width

@@ -365,7 +365,7 @@ class T5ForConditionalGeneration(Module, Generic[V, D, E, H, M]):
         attention_mask: Tensor[Shaped, B, S] | None = None,
         decoder_attention_mask: Tensor[Shaped, B, T] | None = None,
     ) -> Tensor[Float, B, T, V]:
-        """Scores for the token after each of ``decoder_input_ids``.
+        """The scores for the token after each of ``decoder_input_ids``.
 
         Args:
             input_ids: the text that is read.
@@ -391,6 +391,9 @@ class T5ForConditionalGeneration(Module, Generic[V, D, E, H, M]):
             states: the result of ``self.encoder``.
             attention_mask: 0 where a token that is read is padding.
             decoder_attention_mask: 0 where a token that is written is padding.
+
+        Returns:
+            ``[B, T, V]``: scores for the token after each of ``decoder_input_ids``.
         """
         written = self.decoder(decoder_input_ids, decoder_attention_mask, states, attention_mask)
         if self.config.scale_decoder_outputs:
@@ -464,6 +467,15 @@ def t5_base(*, weights: Weights | None = None) -> T5ForConditionalGeneration[321
     Raises:
         FileNotFoundError: there is no such file.
         CheckpointError: the file can't be read, or its keys or shapes are not the model's.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.language import models
+        >>> with torch.device("meta"):
+        ...     model = models.t5_base()
+        >>> tokens = torch.zeros(2, 7, dtype=torch.int64, device="meta")
+        >>> model(tokens, decoder_input_ids=tokens).shape
+        torch.Size([2, 7, 32128])
     """
     config = T5Config(32128, 768, d_kv=64, num_heads=12, d_ff=3072, num_layers=12, num_decoder_layers=12)
     model = T5ForConditionalGeneration(config)
@@ -480,6 +492,15 @@ def t5_large(*, weights: Weights | None = None) -> T5ForConditionalGeneration[32
     Raises:
         FileNotFoundError: there is no such file.
         CheckpointError: the file can't be read, or its keys or shapes are not the model's.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.language import models
+        >>> with torch.device("meta"):
+        ...     model = models.t5_large()
+        >>> tokens = torch.zeros(2, 7, dtype=torch.int64, device="meta")
+        >>> model(tokens, decoder_input_ids=tokens).shape
+        torch.Size([2, 7, 32128])
     """
     config = T5Config(32128, 1024, d_kv=64, num_heads=16, d_ff=4096, num_layers=24, num_decoder_layers=24)
     model = T5ForConditionalGeneration(config)

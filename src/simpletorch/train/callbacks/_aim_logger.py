@@ -31,6 +31,16 @@ class AimLogger(ScalarLogger):
         BackendError: while training: aim is not installed.
 
     Source: https://aimstack.readthedocs.io/en/latest/refs/sdk.html
+
+    Examples:
+        >>> from simpletorch import optim, nn, losses, train
+        >>> model = nn.Linear(8, 3)
+        >>> logger = train.AimLogger(experiment="digits", every=50)
+        >>> trainer = train.Trainer(
+        ...     loss=losses.smoothed_cross_entropy(0.1), optimizer=optim.AdamW(model.parameters()), callbacks=[logger]
+        ... )
+        >>> trainer.callbacks == [logger]
+        True
     """
 
     def __init__(

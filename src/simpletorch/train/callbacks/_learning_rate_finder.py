@@ -141,10 +141,13 @@ class LearningRateFinder(Callback):
             fit.scheduler.base_lrs = [rate * (base / first) for base in fit.scheduler.base_lrs]
 
     def plot(self, axes: Any = None) -> Any:
-        """Draw the losses over the rates, and the suggestion, into matplotlib ``axes`` (new ones if None); return them.
+        """Draw the losses over the rates, and the suggestion, into matplotlib ``axes`` (new ones if None).
 
         Args:
             axes: matplotlib axes to draw into; None makes new ones.
+
+        Returns:
+            The axes that were drawn into.
 
         Raises:
             BackendError: matplotlib is not installed.

@@ -46,6 +46,16 @@ class MLflowLogger(ScalarLogger):
             training belongs to is gone.
 
     Source: https://mlflow.org/docs/latest/api_reference/python_api/mlflow.client.html
+
+    Examples:
+        >>> from simpletorch import optim, nn, losses, train
+        >>> model = nn.Linear(8, 3)
+        >>> logger = train.MLflowLogger("digits", every=50)
+        >>> trainer = train.Trainer(
+        ...     loss=losses.smoothed_cross_entropy(0.1), optimizer=optim.AdamW(model.parameters()), callbacks=[logger]
+        ... )
+        >>> trainer.callbacks == [logger]
+        True
     """
 
     def __init__(

@@ -35,6 +35,16 @@ class WandbLogger(ScalarLogger):
         BackendError: while training: wandb isn't installed or logged in, or the server can't be reached.
 
     Source: https://docs.wandb.ai/models/ref/python/functions/init
+
+    Examples:
+        >>> from simpletorch import optim, nn, losses, train
+        >>> model = nn.Linear(8, 3)
+        >>> logger = train.WandbLogger("digits", every=50)
+        >>> trainer = train.Trainer(
+        ...     loss=losses.smoothed_cross_entropy(0.1), optimizer=optim.AdamW(model.parameters()), callbacks=[logger]
+        ... )
+        >>> trainer.callbacks == [logger]
+        True
     """
 
     def __init__(

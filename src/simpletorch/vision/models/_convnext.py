@@ -194,6 +194,14 @@ def convnext_small(
     Raises:
         FileNotFoundError: there is no such file.
         CheckpointError: the file can't be fetched or read, or its keys or shapes are not the model's.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.vision import models
+        >>> with torch.device("meta"):
+        ...     model = models.convnext_small()
+        >>> model(torch.zeros(2, 3, 224, 224, device="meta")).shape
+        torch.Size([2, 1000])
     """
     model = ConvNeXt((96, 192, 384, 768), (3, 3, 27, 3), num_classes, stochastic_depth_prob=stochastic_depth_prob)
     load_weights(model, chosen("convnext_small", weights, pretrained))
@@ -219,6 +227,14 @@ def convnext_base(
     Raises:
         FileNotFoundError: there is no such file.
         CheckpointError: the file can't be fetched or read, or its keys or shapes are not the model's.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.vision import models
+        >>> with torch.device("meta"):
+        ...     model = models.convnext_base()
+        >>> model(torch.zeros(2, 3, 224, 224, device="meta")).shape
+        torch.Size([2, 1000])
     """
     model = ConvNeXt((128, 256, 512, 1024), (3, 3, 27, 3), num_classes, stochastic_depth_prob=stochastic_depth_prob)
     load_weights(model, chosen("convnext_base", weights, pretrained))
@@ -244,6 +260,14 @@ def convnext_large(
     Raises:
         FileNotFoundError: there is no such file.
         CheckpointError: the file can't be fetched or read, or its keys or shapes are not the model's.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.vision import models
+        >>> with torch.device("meta"):
+        ...     model = models.convnext_large()
+        >>> model(torch.zeros(2, 3, 224, 224, device="meta")).shape
+        torch.Size([2, 1000])
     """
     model = ConvNeXt((192, 384, 768, 1536), (3, 3, 27, 3), num_classes, stochastic_depth_prob=stochastic_depth_prob)
     load_weights(model, chosen("convnext_large", weights, pretrained))

@@ -201,6 +201,14 @@ def efficientnet_b1(
     Raises:
         FileNotFoundError: there is no such file.
         CheckpointError: the file can't be fetched or read, or its keys or shapes are not the model's.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.vision import models
+        >>> with torch.device("meta"):
+        ...     model = models.efficientnet_b1()
+        >>> model(torch.zeros(2, 3, 240, 240, device="meta")).shape
+        torch.Size([2, 1000])
     """
     return _efficientnet(1.0, 1.1, 0.2, chosen("efficientnet_b1", weights, pretrained), num_classes, options)
 
@@ -220,6 +228,14 @@ def efficientnet_b2(
     Raises:
         FileNotFoundError: there is no such file.
         CheckpointError: the file can't be fetched or read, or its keys or shapes are not the model's.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.vision import models
+        >>> with torch.device("meta"):
+        ...     model = models.efficientnet_b2()
+        >>> model(torch.zeros(2, 3, 288, 288, device="meta")).shape
+        torch.Size([2, 1000])
     """
     return _efficientnet(1.1, 1.2, 0.3, chosen("efficientnet_b2", weights, pretrained), num_classes, options)
 
@@ -239,6 +255,14 @@ def efficientnet_b3(
     Raises:
         FileNotFoundError: there is no such file.
         CheckpointError: the file can't be fetched or read, or its keys or shapes are not the model's.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.vision import models
+        >>> with torch.device("meta"):
+        ...     model = models.efficientnet_b3()
+        >>> model(torch.zeros(2, 3, 300, 300, device="meta")).shape
+        torch.Size([2, 1000])
     """
     return _efficientnet(1.2, 1.4, 0.3, chosen("efficientnet_b3", weights, pretrained), num_classes, options)
 
@@ -258,6 +282,14 @@ def efficientnet_b4(
     Raises:
         FileNotFoundError: there is no such file.
         CheckpointError: the file can't be fetched or read, or its keys or shapes are not the model's.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.vision import models
+        >>> with torch.device("meta"):
+        ...     model = models.efficientnet_b4()
+        >>> model(torch.zeros(2, 3, 380, 380, device="meta")).shape
+        torch.Size([2, 1000])
     """
     return _efficientnet(1.4, 1.8, 0.4, chosen("efficientnet_b4", weights, pretrained), num_classes, options)
 
@@ -277,6 +309,14 @@ def efficientnet_b5(
     Raises:
         FileNotFoundError: there is no such file.
         CheckpointError: the file can't be fetched or read, or its keys or shapes are not the model's.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.vision import models
+        >>> with torch.device("meta"):
+        ...     model = models.efficientnet_b5()
+        >>> model(torch.zeros(2, 3, 456, 456, device="meta")).shape
+        torch.Size([2, 1000])
     """
     return _efficientnet(
         1.6,
@@ -303,6 +343,14 @@ def efficientnet_b6(
     Raises:
         FileNotFoundError: there is no such file.
         CheckpointError: the file can't be fetched or read, or its keys or shapes are not the model's.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.vision import models
+        >>> with torch.device("meta"):
+        ...     model = models.efficientnet_b6()
+        >>> model(torch.zeros(2, 3, 528, 528, device="meta")).shape
+        torch.Size([2, 1000])
     """
     return _efficientnet(
         1.8,
@@ -329,6 +377,14 @@ def efficientnet_b7(
     Raises:
         FileNotFoundError: there is no such file.
         CheckpointError: the file can't be fetched or read, or its keys or shapes are not the model's.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.vision import models
+        >>> with torch.device("meta"):
+        ...     model = models.efficientnet_b7()
+        >>> model(torch.zeros(2, 3, 600, 600, device="meta")).shape
+        torch.Size([2, 1000])
     """
     return _efficientnet(
         2.0,

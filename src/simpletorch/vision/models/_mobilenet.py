@@ -172,6 +172,14 @@ def mobilenet_v3_large(
     Raises:
         FileNotFoundError: there is no such file.
         CheckpointError: the file can't be fetched or read, or its keys or shapes are not the model's.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.vision import models
+        >>> with torch.device("meta"):
+        ...     model = models.mobilenet_v3_large()
+        >>> model(torch.zeros(2, 3, 224, 224, device="meta")).shape
+        torch.Size([2, 1000])
     """
     model = MobileNetV3(_LARGE, 1280, num_classes, **options)
     load_weights(model, chosen("mobilenet_v3_large", weights, pretrained))

@@ -260,6 +260,14 @@ def resnet34(
     Raises:
         FileNotFoundError: there is no such file.
         CheckpointError: the file can't be fetched or read, or its keys or shapes are not the model's.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.vision import models
+        >>> with torch.device("meta"):
+        ...     model = models.resnet34()
+        >>> model(torch.zeros(2, 3, 224, 224, device="meta")).shape
+        torch.Size([2, 1000])
     """
     return _resnet(BasicBlock, (3, 4, 6, 3), chosen("resnet34", weights, pretrained), num_classes, **options)
 
@@ -306,6 +314,14 @@ def resnet101(
     Raises:
         FileNotFoundError: there is no such file.
         CheckpointError: the file can't be fetched or read, or its keys or shapes are not the model's.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.vision import models
+        >>> with torch.device("meta"):
+        ...     model = models.resnet101()
+        >>> model(torch.zeros(2, 3, 224, 224, device="meta")).shape
+        torch.Size([2, 1000])
     """
     return _resnet(Bottleneck, (3, 4, 23, 3), chosen("resnet101", weights, pretrained), num_classes, **options)
 
@@ -325,5 +341,13 @@ def resnet152(
     Raises:
         FileNotFoundError: there is no such file.
         CheckpointError: the file can't be fetched or read, or its keys or shapes are not the model's.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.vision import models
+        >>> with torch.device("meta"):
+        ...     model = models.resnet152()
+        >>> model(torch.zeros(2, 3, 224, 224, device="meta")).shape
+        torch.Size([2, 1000])
     """
     return _resnet(Bottleneck, (3, 8, 36, 3), chosen("resnet152", weights, pretrained), num_classes, **options)

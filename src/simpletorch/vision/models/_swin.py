@@ -338,6 +338,14 @@ def swin_s(
     Raises:
         FileNotFoundError: there is no such file.
         CheckpointError: the file can't be fetched or read, or its keys or shapes are not the model's.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.vision import models
+        >>> with torch.device("meta"):
+        ...     model = models.swin_s()
+        >>> model(torch.zeros(2, 3, 224, 224, device="meta")).shape
+        torch.Size([2, 1000])
     """
     model = SwinTransformer(
         4, 96, (2, 2, 18, 2), (3, 6, 12, 24), 7, num_classes, **{"stochastic_depth_prob": 0.3} | options
@@ -361,6 +369,14 @@ def swin_b(
     Raises:
         FileNotFoundError: there is no such file.
         CheckpointError: the file can't be fetched or read, or its keys or shapes are not the model's.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.vision import models
+        >>> with torch.device("meta"):
+        ...     model = models.swin_b()
+        >>> model(torch.zeros(2, 3, 224, 224, device="meta")).shape
+        torch.Size([2, 1000])
     """
     model = SwinTransformer(
         4, 128, (2, 2, 18, 2), (4, 8, 16, 32), 7, num_classes, **{"stochastic_depth_prob": 0.5} | options

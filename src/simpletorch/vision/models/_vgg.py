@@ -137,6 +137,14 @@ def vgg11(
     Raises:
         FileNotFoundError: there is no such file.
         CheckpointError: the file can't be fetched or read, or its keys or shapes are not the model's.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.vision import models
+        >>> with torch.device("meta"):
+        ...     model = models.vgg11()
+        >>> model(torch.zeros(2, 3, 224, 224, device="meta")).shape
+        torch.Size([2, 1000])
     """
     return _vgg((1, 1, 2, 2, 2), chosen("vgg11", weights, pretrained), num_classes, False, dropout)
 
@@ -156,6 +164,14 @@ def vgg11_bn(
     Raises:
         FileNotFoundError: there is no such file.
         CheckpointError: the file can't be fetched or read, or its keys or shapes are not the model's.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.vision import models
+        >>> with torch.device("meta"):
+        ...     model = models.vgg11_bn()
+        >>> model(torch.zeros(2, 3, 224, 224, device="meta")).shape
+        torch.Size([2, 1000])
     """
     return _vgg((1, 1, 2, 2, 2), chosen("vgg11_bn", weights, pretrained), num_classes, True, dropout)
 
@@ -175,6 +191,14 @@ def vgg13(
     Raises:
         FileNotFoundError: there is no such file.
         CheckpointError: the file can't be fetched or read, or its keys or shapes are not the model's.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.vision import models
+        >>> with torch.device("meta"):
+        ...     model = models.vgg13()
+        >>> model(torch.zeros(2, 3, 224, 224, device="meta")).shape
+        torch.Size([2, 1000])
     """
     return _vgg((2, 2, 2, 2, 2), chosen("vgg13", weights, pretrained), num_classes, False, dropout)
 
@@ -194,6 +218,14 @@ def vgg13_bn(
     Raises:
         FileNotFoundError: there is no such file.
         CheckpointError: the file can't be fetched or read, or its keys or shapes are not the model's.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.vision import models
+        >>> with torch.device("meta"):
+        ...     model = models.vgg13_bn()
+        >>> model(torch.zeros(2, 3, 224, 224, device="meta")).shape
+        torch.Size([2, 1000])
     """
     return _vgg((2, 2, 2, 2, 2), chosen("vgg13_bn", weights, pretrained), num_classes, True, dropout)
 
@@ -213,6 +245,14 @@ def vgg16(
     Raises:
         FileNotFoundError: there is no such file.
         CheckpointError: the file can't be fetched or read, or its keys or shapes are not the model's.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.vision import models
+        >>> with torch.device("meta"):
+        ...     model = models.vgg16()
+        >>> model(torch.zeros(2, 3, 224, 224, device="meta")).shape
+        torch.Size([2, 1000])
     """
     return _vgg((2, 2, 3, 3, 3), chosen("vgg16", weights, pretrained), num_classes, False, dropout)
 
@@ -259,6 +299,14 @@ def vgg19(
     Raises:
         FileNotFoundError: there is no such file.
         CheckpointError: the file can't be fetched or read, or its keys or shapes are not the model's.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.vision import models
+        >>> with torch.device("meta"):
+        ...     model = models.vgg19()
+        >>> model(torch.zeros(2, 3, 224, 224, device="meta")).shape
+        torch.Size([2, 1000])
     """
     return _vgg((2, 2, 4, 4, 4), chosen("vgg19", weights, pretrained), num_classes, False, dropout)
 
@@ -278,5 +326,13 @@ def vgg19_bn(
     Raises:
         FileNotFoundError: there is no such file.
         CheckpointError: the file can't be fetched or read, or its keys or shapes are not the model's.
+
+    Examples:
+        >>> import torch
+        >>> from simpletorch.vision import models
+        >>> with torch.device("meta"):
+        ...     model = models.vgg19_bn()
+        >>> model(torch.zeros(2, 3, 224, 224, device="meta")).shape
+        torch.Size([2, 1000])
     """
     return _vgg((2, 2, 4, 4, 4), chosen("vgg19_bn", weights, pretrained), num_classes, True, dropout)

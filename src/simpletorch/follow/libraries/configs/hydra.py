@@ -254,7 +254,7 @@ def _override(run: Interpreter, tree: dict[Any, Any], sign: str, key: str, text:
     value = _parsed(text or "")
     sweeps = isinstance(text, str) and re.search(r"^[^\[{'\"(]*,|^(choice|range|glob|interval)\(", text)
     if sweeps:
-        place[last] = run.unknown(f"{key}, of which a sweep tries several")
+        place[last] = run.unknown(f"{key}, which a sweep varies")
     elif isinstance(value, dict) and isinstance(place.get(last), dict):
         _merge(place[last], value)
     else:

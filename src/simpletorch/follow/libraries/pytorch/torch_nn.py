@@ -552,7 +552,7 @@ def _run_all(run: Interpreter, self: Value, input: Value) -> Value:
     """``Sequential.forward``."""
     if self.state.get("open"):
         calls.escape(run, (input,))
-        return run.unknown("what a Sequential gives of which not all layers are known")
+        return run.unknown("the result of a Sequential with unknown layers")
     for layer in _held(run, self).values():
         input = run.call(layer, (input,))
     return input
