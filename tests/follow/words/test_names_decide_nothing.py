@@ -40,6 +40,12 @@ def go():
     for x, y in torch.utils.data.DataLoader(ds, batch_size=8):
         net(x)
 """
+OTHERS = SPLIT.replace("train_", "left_").replace("test_", "right_")
+THREE = """whole = torch.utils.data.TensorDataset(torch.zeros(20, 3), torch.zeros(20, dtype=torch.long))
+a, b, c = torch.utils.data.random_split(whole, [14, 3, 3])
+first = torch.utils.data.DataLoader(a, batch_size=7, shuffle=True)
+"""
+SECOND, THIRD = ("{} = torch.utils.data.DataLoader({{}}, batch_size=3)\n".format(n) for n in ("second", "third"))
 SMALLER, PART = "the last batch has 4 samples, not 8", "test_loader is given train_set, and test_set is never used"
 
 SAID = {
@@ -47,6 +53,12 @@ SAID = {
     "def minimize_nothing():\n    pass\n" + LOOP + "minimize_nothing()\n": NEVER,
     SPLIT: PART,
     SPLIT + "print(len(test_set), f'{len(test_set)} samples')\n": PART,
+    OTHERS: "right_loader is given left_set, and right_set is never used",
+    OTHERS.replace("(left_set, batch_size=7", "(whole, batch_size=7").replace(
+        "(left_set, batch_size=3", "(right_set, batch_size=3"
+    ): "left_loader is given all samples, and left_set is never used: what is evaluated is trained on",
+    THREE + SECOND.format("b") + THIRD.format("b"): "third is given b, and c is never used",
+    THREE + SECOND.format("b") + THIRD.format("a"): "third is given a, and c is never used",
     "nsteps = minimized = fit = 3\n" + LOOP: NEVER,
     "for step, (x, y) in enumerate(loader):\n    o.zero_grad()\n    F.cross_entropy(m(x), y).backward()\n": NEVER,
     LOOP + "    o.step()\nevaluated = 3\n" + COUNTED.format(with_="with torch.no_grad():"): TRAINING,
@@ -57,6 +69,10 @@ SAID = {
 RIGHT = (
     SPLIT.replace("DataLoader(train_set, batch_size=3)", "DataLoader(test_set, batch_size=3)"),
     SPLIT + "print([len(x) for x, y in test_set])\n",
+    OTHERS.replace("(left_set, batch_size=3", "(right_set, batch_size=3"),
+    OTHERS.replace("[14, 6]", "[6, 14]"),  # a few samples, and the same ones again
+    THREE + SECOND.format("a") + THIRD.format("b"),  # the training set a second time, and a part for later
+    THREE + SECOND.format("b"),
     "update = o.step\n" + LOOP + "    update()\n",
     LOOP + "    getattr(o, 'step')()\n",
     "import operator\n" + LOOP + "    operator.methodcaller('step')(o)\n",
