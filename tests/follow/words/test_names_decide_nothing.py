@@ -45,7 +45,7 @@ THREE = """whole = torch.utils.data.TensorDataset(torch.zeros(20, 3), torch.zero
 a, b, c = torch.utils.data.random_split(whole, [14, 3, 3])
 first = torch.utils.data.DataLoader(a, batch_size=7, shuffle=True)
 """
-SECOND, THIRD = ("{} = torch.utils.data.DataLoader({{}}, batch_size=3)\n".format(n) for n in ("second", "third"))
+SECOND, THIRD = (f"{n} = torch.utils.data.DataLoader({{}}, batch_size=3)\n" for n in ("second", "third"))
 SMALLER, PART = "the last batch has 4 samples, not 8", "test_loader is given train_set, and test_set is never used"
 
 SAID = {

@@ -151,7 +151,18 @@ def _directly(run: Interpreter, module: Instance, rows: list[Value]) -> Value:
     """What iterating over the modules directly inside gives."""
     if layers.lists_own(run, module):
         return Iterator(tuple(rows))
-    return Iterator(None, branches.common_item(rows, "which module it is") if rows else run.unknown("a module"))
+    one = branches.common_item(rows, "which module it is") if rows else run.unknown("a module")
+    if rows and module.state.get("open") != REPEATED:  # or one that isn't known
+        one = _or_unknown(run, rows, "module", run.unknown("a module"))
+    elif rows and isinstance(one, tuple):
+        one = (run.unknown("a name", "str"), one[1])
+    return Iterator(None, one)
+
+
+def _or_unknown(run: Interpreter, rows: list[Value], kind: str, one: Value) -> Value:
+    """One of the rows, or of those that aren't known."""
+    other = (run.unknown("a name", "str"), one) if isinstance(rows[0], tuple) else one
+    return branches.common_item((*rows, other), f"which {kind} it is")
 
 
 def _some(run: Interpreter, module: Instance, rows: list[Value], kind: str) -> Value:
@@ -163,10 +174,7 @@ def _some(run: Interpreter, module: Instance, rows: list[Value], kind: str) -> V
         if isinstance(one, Tensor):
             gradients.escaped(run, one)
     one = _OF_KIND[kind]() if kind in _OF_KIND else run.unknown(f"a {kind}")
-    if rows:  # or one that isn't known
-        other = (run.unknown("a name", "str"), one) if isinstance(rows[0], tuple) else one
-        one = branches.common_item((*rows, other), f"which {kind} it is")
-    return Iterator(None, one)
+    return Iterator(None, _or_unknown(run, rows, kind, one) if rows else one)
 
 
 _OF_KIND: Final = {
@@ -465,7 +473,7 @@ def _can_be_held(me: Instance, value: Value) -> bool:
     if isinstance(value, Tensor):
         return me.cls.is_a("torch.nn.ParameterList") or me.cls.is_a("torch.nn.ParameterDict")
     unknown = isinstance(value, Unknown) and value.type is None
-    return unknown or layers.is_module(value) or isinstance(value, Choice)
+    return unknown or layers.is_module(value) or isinstance(value, Choice) or modules.may_be_module(value)
 
 
 def _put(run: Interpreter, me: Instance, name: str, value: Value) -> None:
