@@ -365,3 +365,27 @@ def test_an_old_program_names_the_file_of_its_configuration(size: int, count: in
     (tmp_path / "conf").mkdir()
     (tmp_path / "conf" / "config.yaml").write_text("model:\n  size: 3\n")
     assert len(found(HYDRA.format(size=size), tmp_path)) == count
+
+
+def test_a_class_whose_base_comes_from_a_circular_import_is_no_fault(tmp_path: Path):
+    """Two names fail: the base, and one that the class mentions."""
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package" / "__init__.py").write_text("import package.model\n")
+    path = tmp_path / "package" / "model.py"
+    path.write_text(
+        "import torch\nfrom package import Base, Other\n\n"
+        "class Model(Base):\n    def make(self):\n        return Other()\n"
+    )
+    said = follow(path)
+    assert (said.errors, said.faults) == ((), ())
+    assert [name for _, _, name in said.not_followed] == ["class Model(Base), which seems to raise ImportError"]
+
+
+def test_it_is_said_where_a_limit_ends_following(tmp_path: Path):
+    path = tmp_path / "program.py"
+    path.write_text(
+        "import torch\nx = torch.zeros(3)\nfor i in range(100):\n    for j in range(i):\n        x = x + 1\n"
+    )
+    said = follow(path, steps=5)
+    assert (said.complete, said.ended.partition(":")[2][1:]) == (False, ", where the limit of steps is reached")
+    assert follow(path).ended == ""
