@@ -183,9 +183,11 @@ _OF_KIND: Final = {
 }
 
 
-def _tensors(run: Interpreter, me: Instance, prefix: Value, recurse: Value, *, parameters: bool) -> list[Value]:
+def _tensors(
+    run: Interpreter, me: Instance, prefix: Value, recurse: Value, *, parameters: bool, again: bool = False
+) -> list[Value]:
     """Names and tensors of a module; without ``recurse`` its own."""
-    rows = layers.named_tensors(run, me, parameters_only=parameters)
+    rows = layers.named_tensors(run, me, parameters_only=parameters, again=again)
     front = f"{prefix}." if isinstance(prefix, str) and prefix else ""
     return [
         (front + name if isinstance(prefix, str) else run.unknown("a name", "str"), one)
@@ -208,7 +210,8 @@ def _parameters(run: Interpreter, self: Value, recurse: Value = True) -> Value:
 def _named_parameters(
     run: Interpreter, self: Value, prefix: Value = "", recurse: Value = True, remove_duplicate: Value = True
 ) -> Value:
-    return _some(run, self, _tensors(run, self, prefix, recurse, parameters=True), "parameter")
+    rows = _tensors(run, self, prefix, recurse, parameters=True, again=remove_duplicate is False)
+    return _some(run, self, rows, "parameter")
 
 
 def _freeze(run: Interpreter, self: Value, requires_grad: Value = True) -> Value:
@@ -227,18 +230,21 @@ def _buffers(run: Interpreter, self: Value, recurse: Value = True) -> Value:
 def _named_buffers(
     run: Interpreter, self: Value, prefix: Value = "", recurse: Value = True, remove_duplicate: Value = True
 ) -> Value:
-    return _some(run, self, _tensors(run, self, prefix, recurse, parameters=False), "buffer")
+    rows = _tensors(run, self, prefix, recurse, parameters=False, again=remove_duplicate is False)
+    return _some(run, self, rows, "buffer")
 
 
 def _modules(run: Interpreter, self: Value, remove_duplicate: Value = True) -> Value:
-    return _some(run, self, [m for _, m in layers.named_modules(run, self)], "module")
+    found = layers.named_modules(run, self, again=remove_duplicate is False)
+    return _some(run, self, [m for _, m in found], "module")
 
 
 def _named_modules(
     run: Interpreter, self: Value, memo: Value = None, prefix: Value = "", remove_duplicate: Value = True
 ) -> Value:
     front = f"{prefix}." if isinstance(prefix, str) and prefix else ""
-    return _some(run, self, [((front + n).rstrip("."), m) for n, m in layers.named_modules(run, self)], "module")
+    found = layers.named_modules(run, self, again=remove_duplicate is False)
+    return _some(run, self, [((front + n).rstrip("."), m) for n, m in found], "module")
 
 
 def _children(run: Interpreter, self: Value) -> Value:
