@@ -60,7 +60,7 @@ def loaded(run: Interpreter, value: Value) -> Value:
 
 
 def made(run: Interpreter, name: str, result: Value) -> None:
-    """A new tensor, of which one size is the variable that is a loader's batch size, or the number of labels."""
+    """A new tensor: a size that is also a loader's batch size, or the number of labels, is that of the batch."""
     if not isinstance(result, Tensor) or not isinstance(run.node, ast.Call) or run.tree is None:
         return
     nodes = _sizes(run.node, name.rpartition(".")[2])
