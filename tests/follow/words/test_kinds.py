@@ -12,7 +12,7 @@ import pytest
 from simpletorch.follow import follow
 from tests.follow.words.against_torch import raises
 
-HEAD = "import math, os, random, sys\nimport numpy as np\nimport torch\nfrom torch import nn\n"
+HEAD = "import math, os, random, sys\nimport numpy as np\nimport pandas as pd\nimport torch\nfrom torch import nn\n"
 LEAST = 10
 
 
