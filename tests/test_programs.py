@@ -57,3 +57,25 @@ def test_tests_are_programs(package):
 
 def test_a_file_in_no_package_is_a_program(tmp_path):
     assert kind_of(tmp_path / "model.py", DEFINITIONS["functions"]) == "program"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "SIZES = (3, 4)  # nn.Linear(3, 4) in model.train()\n",
+        'TEXT = "model.train()"\n',
+        "TEXT = (\n    'torch.zeros(3)'\n)\n",
+        "for name in ('a', 'b'):\n    HELP = 'opt.step()'  # loss.backward()\n",
+    ],
+)
+def test_words_in_comments_and_texts_make_no_program(words, tmp_path):
+    package = tmp_path / "package"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    assert kind_of(package / "net.py", "import torch\n" + words) is None
+    assert kind_of(package / "net.py", "import torch\n" + words + "x = torch.zeros(3)\n") == "program"
+    assert kind_of(package / "net.py", words + "if __name__ == '__main__':\n    main()\n") == "program"
+    quoted = 'TEXT = """\nimport jaxtyping\nfrom simpletorch import Tensor\n"""\n'
+    assert kind_of(package / "net.py", quoted + words) is None
+    assert kind_of(package / "net.py", quoted + words + "import jaxtyping\n") == "library"
+    assert kind_of(package / "test_net.py", "'''\ndef test_it(): pass\n'''\n") != "program"

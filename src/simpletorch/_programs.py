@@ -6,7 +6,9 @@ caller would give isn't known, and a package has hundreds of them. It is followe
 
 from __future__ import annotations
 
+import ast
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
@@ -48,21 +50,71 @@ def kind_of(path: Path, text: str) -> Kind | None:
     if not outside.exists(path.parent / "__init__.py") or _is_run(path, text):
         return "program"
     may_annotate = "jaxtyping" in text or "simpletorch" in text
-    return "library" if may_annotate and _ANNOTATES.search(text) else None
+    return "library" if may_annotate and _ANNOTATES.search(text) and _has(text, _imports_annotations) else None
 
 
 def _is_run(path: Path, text: str) -> bool:
     """Whether the file has a main program, tests, or statements that work with tensors as it is imported."""
     if path.name.startswith("test_") or path.stem.endswith("_test"):
-        return _TEST.search(text) is not None
-    works = within = False
+        return _TEST.search(text) is not None and _has(text, _is_test)
+    works = within = asked = False
     for line in text.split("\n"):
         quotes = sum(map(line.count, _QUOTES)) if _QUOTES[0] in line or _QUOTES[1] in line else 0
         if not within and line and line[0] not in _GOES_ON:
             if line.startswith("if __name__ =="):
                 return True
             works = not line.startswith(_DEFINES)
-        if works and not within and _WORKS.search(line):
-            return True
+        if works and not within and not asked and _WORKS.search(line):
+            asked = True
+            if _works(text):
+                return True
         within ^= quotes % 2 == 1
     return False
+
+
+# a comment or a text may look like code: a text that seems to have some is parsed
+
+
+def _parsed(text: str) -> ast.Module | None:
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+
+
+def _has(text: str, asked: Callable[[ast.AST], bool]) -> bool:
+    """Whether a node of the text is such a one; a text that is no Python may have it."""
+    tree = _parsed(text)
+    return tree is None or any(map(asked, ast.walk(tree)))
+
+
+def _works(text: str) -> bool:
+    """Whether a statement that defines and imports nothing calls torch, or trains something."""
+    tree = _parsed(text)
+    if tree is None:
+        return True
+    return any(_is_work(n) for s in tree.body if not isinstance(s, _DEFINING) for n in ast.walk(s))
+
+
+_DEFINING: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Try)
+_TORCH: Final = ("torch", "nn", "F", "optim")
+_TRAINING: Final = ("backward", "step", "train", "eval", "fit")
+
+
+def _is_work(node: ast.AST) -> bool:
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return False
+    root = node.func.value
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    return node.func.attr in _TRAINING or (isinstance(root, ast.Name) and root.id in _TORCH)
+
+
+def _is_test(node: ast.AST) -> bool:
+    return isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test")
+
+
+def _imports_annotations(node: ast.AST) -> bool:
+    names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
+    names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+    return any(name.partition(".")[0] in ("jaxtyping", "simpletorch") for name in names)

@@ -61,7 +61,7 @@ class Followed:
     faults: tuple[str, ...] = ()  # mistakes of the follower's own, with the lines that it could not follow
     complete: bool = True  # False where the budget was used up
     is_cut: bool = False  # by the clock or the memory, not by the steps: another run may get further
-    ended: str = ""  # where an exception ends the program, and which; "" where it comes to its end
+    ended: str = ""  # where an exception, or a limit, ends following, and which; "" where the program comes to its end
     not_followed: tuple[tuple[str, int, str], ...] = ()  # calls of what isn't known: path, line, name
     coverage: tuple[int, int] = (
         0,
@@ -168,6 +168,9 @@ def follow_from(
             run.keep(found)
     except Exhausted:
         complete = False
+        if whole and not run.hypothetical:
+            limit = "time or memory" if run.budget.is_cut else "steps"
+            ended = f"{run.path}:{getattr(run.node, 'lineno', 0)}, where the limit of {limit} is reached"
     except Exception as error:
         complete = False
         run.fault(error)

@@ -317,7 +317,8 @@ class Interpreter:
         self.program.packages.doubts += 1
         at = self.node if isinstance(self.node, ast.expr) else statement
         place = self.path, getattr(at, "lineno", 0)
-        self.in_the_dark[place] = f"{unparsed(at)}, which seems to raise {error.name}"
+        head = unparsed(at).partition("\n")[0].rstrip(":")  # of a class or a loop
+        self.in_the_dark[place] = f"{head}, which seems to raise {error.name}"
 
     def part(self, whole: Value, reason: str) -> Unknown:
         """Something of a value that isn't known: an item, what a call of it gives."""

@@ -161,6 +161,8 @@ reveal_type(x)
 reveal_type(x.view(a.n, 2, a.dim))
 reveal_type(a.gpu)
 reveal_type(a.train)
+if a.gpu > 0:
+    print("not the first")
 """
 
 

@@ -272,9 +272,10 @@ model = Convolved()
 """
 FIRST = ", batch_first=True"
 BY_NAME = """
-batch_size, steps, features = 11, 7, 3
+n, steps, features = 11, 7, 3
 rnn = nn.RNN(features, 5OPTION)
-x = torch.randn(batch_size, steps, features)
+x = torch.randn(n, steps, features)
+y = torch.randint(0, 5, (n,))
 
 def model(x):
     return rnn(x)[0][:, -1]
@@ -295,8 +296,12 @@ ORDER = {  # programs whose model mixes the samples of x
     "turned, though the batch comes first": classifier("nn.LSTM(3, 5, batch_first=True)", "self.rnn(x.transpose(0, 1))")
     .replace("out[:, -1]", "out[-1]"),
     "turned twice": classifier("nn.GRU(3, 5)", "self.rnn(x.permute(1, 0, 2).transpose(0, 1))"),
-    "by a name": BY_NAME.replace("OPTION", "") + "print(rnn(x)[0].shape)\n",
-    "by a name, in a function": BY_NAME.replace("OPTION", "").replace("randn", "rand") + "print(model(x))\n",
+    "as many as labels": BY_NAME.replace("OPTION", "") + "print(rnn(x)[0].shape)\n",
+    "as many as labels, in a function": BY_NAME.replace("OPTION", "").replace("randn", "rand") + "print(model(x))\n",
+    "as many as in a batch": BY_NAME.replace("OPTION", "").replace(
+        "y = torch.randint(0, 5, (n,))", "loader = DataLoader(torch.zeros(44, 7, 3), batch_size=n)"
+    )
+    + "print(rnn(x)[0].shape)\n",
 }  # fmt: skip
 RIGHT_ORDER = {
     "batch_first": classifier("nn.LSTM(3, 5, batch_first=True)"),
@@ -311,8 +316,10 @@ RIGHT_ORDER = {
     + TRAIN,
     "behind an embedding": TAGGER.replace("OPTION", FIRST) + TRAIN,
     "behind a convolution": LOADER + CONVOLVED.replace("OPTION", FIRST) + TRAIN,
-    "by a name": BY_NAME.replace("OPTION", FIRST) + "print(model(x))\n",
-    "time by a name": "batch_size = 11\nx = torch.randn(7, batch_size, 3)\nout, _ = nn.LSTM(3, 5)(x)\n",
+    "as many as labels": BY_NAME.replace("OPTION", FIRST) + "print(model(x))\n",
+    "time first": "n = 11\nx = torch.randn(7, n, 3)\ny = torch.randint(0, 2, (n,))\nout, _ = nn.LSTM(3, 5)(x)\n",
+    "labels of the steps": "n = 7\nx, y = torch.randn(n, 1, 3), torch.randint(0, 2, (n,))\nout, _ = nn.LSTM(3, 5)(x)\n",
+    "a name alone": "batch_size = 7\nout, _ = nn.LSTM(3, 5)(torch.randn(batch_size, 11, 3))\n",
     "one sequence": "out, _ = nn.LSTM(3, 5)(torch.randn(7, 3))\n",
     "a collate_fn that puts the time first": """
 def collate(rows):

@@ -20,6 +20,7 @@ loader = torch.utils.data.DataLoader(ds, batch_size=5, shuffle=True)
 """
 LOOP = "for x, y in loader:\n    o.zero_grad()\n    F.cross_entropy(m(x), y).backward()\n"
 COUNTED = "{with_}\n    for x, y in loader:\n        correct = (m(x).argmax(1) == y).sum().item()\n"
+UNDER = "with torch.no_grad():\n    for x, y in loader:\n"
 NEVER, TRAINING = "SGD never steps", "M is evaluated in training mode"
 GRAPHS, SEED = "M is evaluated with gradients", "the seed is 0 again in each round"
 
@@ -40,6 +41,12 @@ def go():
     for x, y in torch.utils.data.DataLoader(ds, batch_size=8):
         net(x)
 """
+OTHERS = SPLIT.replace("train_", "left_").replace("test_", "right_")
+THREE = """whole = torch.utils.data.TensorDataset(torch.zeros(20, 3), torch.zeros(20, dtype=torch.long))
+a, b, c = torch.utils.data.random_split(whole, [14, 3, 3])
+first = torch.utils.data.DataLoader(a, batch_size=7, shuffle=True)
+"""
+SECOND, THIRD = (f"{n} = torch.utils.data.DataLoader({{}}, batch_size=3)\n" for n in ("second", "third"))
 SMALLER, PART = "the last batch has 4 samples, not 8", "test_loader is given train_set, and test_set is never used"
 
 SAID = {
@@ -47,16 +54,44 @@ SAID = {
     "def minimize_nothing():\n    pass\n" + LOOP + "minimize_nothing()\n": NEVER,
     SPLIT: PART,
     SPLIT + "print(len(test_set), f'{len(test_set)} samples')\n": PART,
+    OTHERS: "right_loader is given left_set, and right_set is never used",
+    OTHERS.replace("(left_set, batch_size=7", "(whole, batch_size=7").replace(
+        "(left_set, batch_size=3", "(right_set, batch_size=3"
+    ): "left_loader is given all samples, and left_set is never used: what is evaluated is trained on",
+    THREE + SECOND.format("b") + THIRD.format("b"): "third is given b, and c is never used",
+    THREE + SECOND.format("b") + THIRD.format("a"): "third is given a, and c is never used",
     "nsteps = minimized = fit = 3\n" + LOOP: NEVER,
     "for step, (x, y) in enumerate(loader):\n    o.zero_grad()\n    F.cross_entropy(m(x), y).backward()\n": NEVER,
     LOOP + "    o.step()\nevaluated = 3\n" + COUNTED.format(with_="with torch.no_grad():"): TRAINING,
     "jacobian_like = grad_wanted = 3\n" + LOOP + "    o.step()\nm.eval()\n" + COUNTED.format(with_="if True:"): GRAPHS,
+    "q = nn.CrossEntropyLoss()\n" + LOOP + "    o.step()\n" + UNDER + "        q(m(x), y).item()\n": TRAINING,
+    "def rate(a, b):\n    return a.max(1)[1].eq(b).sum()\n"
+    + LOOP
+    + "    o.step()\n"
+    + UNDER
+    + "        rate(m(x), y)\n": TRAINING,
+    "def go():\n    a, b = [], []\n    for x, y in loader:\n        a.append(m(x))\n        b.append(y)\n"
+    "    return F.l1_loss(torch.cat(a)[:, 0], torch.cat(b).float()).item()\n"
+    + LOOP
+    + "    o.step()\nm.eval()\ngo()\n": GRAPHS,
     "get_rng_state_wanted = 3\nfor epoch in range(3):\n    torch.manual_seed(0)\n"
     + "".join(f"    {line}\n" for line in (LOOP + "    o.step()").splitlines()): SEED,
 }
 RIGHT = (
     SPLIT.replace("DataLoader(train_set, batch_size=3)", "DataLoader(test_set, batch_size=3)"),
     SPLIT + "print([len(x) for x, y in test_set])\n",
+    OTHERS.replace("(left_set, batch_size=3", "(right_set, batch_size=3"),
+    OTHERS.replace("[14, 6]", "[6, 14]"),  # a few samples, and the same ones again
+    THREE + SECOND.format("a") + THIRD.format("b"),  # the training set a second time, and a part for later
+    THREE + SECOND.format("b"),
+    # the statistics of a batch norm, or features: no label is compared, whatever functions are called
+    "def accuracy(a):\n    return a\n" + LOOP + "    o.step()\n" + UNDER + "        accuracy(m(x))\n",
+    "losses, correct = [], []\n"
+    + LOOP
+    + "    o.step()\n"
+    + UNDER
+    + "        losses.append(m(x))\n        correct.append(y)\n"
+    "losses, correct = torch.cat(losses, 0), torch.cat(correct, 0)\n",
     "update = o.step\n" + LOOP + "    update()\n",
     LOOP + "    getattr(o, 'step')()\n",
     "import operator\n" + LOOP + "    operator.methodcaller('step')(o)\n",

@@ -291,3 +291,101 @@ def test_an_array_of_numbers_has_no_split(tmp_path: Path):
     path = tmp_path / "program.py"
     line = raises(HEAD + "x = np.zeros((4, 3))\nx.split(2)\n", path)
     assert [e.line for e in follow(path).errors] == [line]
+
+
+UNKNOWN_LAYER = """from somewhere import Base
+class Wider(Base):
+    def forward(self, x):
+        return torch.cat([x, x], 1)
+{made}
+after = layers(torch.zeros(2, 24, 4, 4))
+"""
+HOLDING = (
+    "layers = nn.Sequential(nn.Conv2d(24, 24, 1), Wider(), nn.Conv2d({given}, 5, 1))",
+    "layers = nn.Sequential(nn.Conv2d(24, 24, 1))\nlayers.add_module('w', Wider())\n"
+    "layers.add_module('c', nn.Conv2d({given}, 5, 1))",
+    "layers = nn.Sequential(collections.OrderedDict(a=Wider(), c=nn.Conv2d({given}, 5, 1)))",
+)
+
+
+@pytest.mark.parametrize("made", HOLDING)
+def test_a_layer_of_an_unknown_class_is_called(made: str, tmp_path: Path):
+    """Its class may be a module's: `nn.Container` is one."""
+    body = "import collections\n" + UNKNOWN_LAYER
+    assert found(body.replace("{made}", made.replace("{given}", "48")), tmp_path) == []
+    known = body.replace("{made}", made.replace("{given}", "47")).replace(
+        "from somewhere import Base", "Base = nn.Module"
+    )
+    assert "24 channels" in found(known.replace("torch.cat([x, x], 1)", "x"), tmp_path)[0]
+
+
+CHILDREN = """from torchvision.models.vgg import vgg16_bn
+def blocks(model):
+    out = []
+    for name, child in model.named_children():
+        if name == "features":
+            out.append(child)
+    return out
+assert len(blocks(vgg16_bn())) == 1
+first = next(vgg16_bn().children())
+first(torch.zeros(2, 3, 32, 32))
+"""
+
+
+def test_the_known_part_of_a_model_is_not_all_of_it(tmp_path: Path):
+    (tmp_path / "program.py").write_text(HEAD + CHILDREN)
+    said = follow(tmp_path / "program.py")
+    assert (said.errors, said.ended) == ((), "")
+
+
+def test_the_names_in_a_list_of_unknown_length_are_unknown(tmp_path: Path):
+    body = """import sys
+layers = nn.ModuleList([nn.Linear(3, 3) for _ in range(len(sys.argv))])
+found = [n for n, _ in layers.named_children() if n == "1"]
+assert found or len(layers) == 1
+assert not found or len(layers) > 1
+for name, layer in layers.named_children():
+    layer(torch.zeros(2, 4))
+"""
+    assert found(body.rsplit("for", 1)[0], tmp_path) == []
+    assert len(found(body, tmp_path)) == 1
+
+
+HYDRA = """import hydra
+@hydra.main(config_path="conf/config.yaml")
+def run(cfg):
+    nn.Linear(cfg.model.size, 2)(torch.zeros(2, {size}))
+run()
+"""
+
+
+@pytest.mark.parametrize(("size", "count"), [(3, 0), (4, 1)])
+def test_an_old_program_names_the_file_of_its_configuration(size: int, count: int, tmp_path: Path):
+    """Hydra before 1.0 took the file's path there."""
+    (tmp_path / "conf").mkdir()
+    (tmp_path / "conf" / "config.yaml").write_text("model:\n  size: 3\n")
+    assert len(found(HYDRA.format(size=size), tmp_path)) == count
+
+
+def test_a_class_whose_base_comes_from_a_circular_import_is_no_fault(tmp_path: Path):
+    """Two names fail: the base, and one that the class mentions."""
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package" / "__init__.py").write_text("import package.model\n")
+    path = tmp_path / "package" / "model.py"
+    path.write_text(
+        "import torch\nfrom package import Base, Other\n\n"
+        "class Model(Base):\n    def make(self):\n        return Other()\n"
+    )
+    said = follow(path)
+    assert (said.errors, said.faults) == ((), ())
+    assert [name for _, _, name in said.not_followed] == ["class Model(Base), which seems to raise ImportError"]
+
+
+def test_it_is_said_where_a_limit_ends_following(tmp_path: Path):
+    path = tmp_path / "program.py"
+    path.write_text(
+        "import torch\nx = torch.zeros(3)\nfor i in range(100):\n    for j in range(i):\n        x = x + 1\n"
+    )
+    said = follow(path, steps=5)
+    assert (said.complete, said.ended.partition(":")[2][1:]) == (False, ", where the limit of steps is reached")
+    assert follow(path).ended == ""

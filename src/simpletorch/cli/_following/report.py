@@ -14,7 +14,7 @@ from simpletorch.cli._output import Outcome, is_for_people
 from simpletorch.cli._run import Diagnostic
 from simpletorch.follow import Finding
 from simpletorch.follow.cache.told import Told
-from simpletorch.follow.sources.notebooks import with_cell
+from simpletorch.follow.sources.notebooks import file_of, with_cell
 
 __all__ = ["Listing", "Result", "outcome", "print_findings", "remarks"]
 
@@ -103,7 +103,7 @@ def _summary(result: Result) -> str:
     count = len(told.errors)
     took = f"{'from the cache' if result.is_kept else 'followed'} in {_duration(result.seconds)}"
     if not told.complete and not told.faults:
-        took += ", up to the limit of steps; the rest isn't known"
+        took += ", up to a limit; the rest isn't known"
     where = f" in {files} files" if files != 1 else ""
     new = "new " if result.narrowing and not result.narrowing.writes else ""
     said = (
@@ -112,7 +112,7 @@ def _summary(result: Result) -> str:
         else f"No {new}error found{where}{_proved(told)}"
     )
     narrowed = f"; {result.narrowing.said}" if result.narrowing.said else ""
-    ended = f"followed to {told.ended}\n" if told.ended and files == 1 else ""
+    ended = f"followed to {told.ended}\n" if told.ended else ""
     return f"{ended}{said}{narrowed} ({took})"
 
 
@@ -125,10 +125,16 @@ def _proved(found: Told) -> str:
     known, lines = found.coverage
     parts = [f"{known} of {lines} tensor lines known"] if lines else []
     if found.not_followed:
-        named = [f"{name} (line {line})" for _, line, name in found.not_followed[:_MOST_NAMED]]
+        named = [f"{name} ({_line(path, line)})" for path, line, name in found.not_followed[:_MOST_NAMED]]
         more = len(found.not_followed) - _MOST_NAMED
         parts.append(f"not followed: {', '.join(named)}{f' and {more} more' if more > 0 else ''}")
     return f": {'; '.join(parts)}" if parts else ""
+
+
+def _line(path: str, line: int) -> str:
+    """The line, in a notebook behind its cell."""
+    cell = path[len(file_of(path)) + 1 :]
+    return f"{cell}, line {line}" if cell else f"line {line}"
 
 
 def _fault(fault: str) -> str:

@@ -2,17 +2,17 @@
 
 ``nn.LSTM`` and its like take ``(time, batch, features)``, and what a loader gives is ``(batch, time, features)``:
 computed without a word, over the samples instead of over the time. The mark of a tensor is that dim, where known: it
-comes from a loader, or from a name (``torch.randn(batch_size, …)``), and is followed through what leaves it there.
+comes from a loader, or from a variable that sizes batches or labels, and is followed through what leaves it there.
 """
 
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final, final
 
 from simpletorch.follow.marks.mark import Call, LayerCall, Mark
+from simpletorch.follow.sources.syntax import of_node, walk
 from simpletorch.follow.values import Instance, List, Tensor, Value
 from simpletorch.rules.core.cards import KEPT
 from simpletorch.rules.core.registry import card_of
@@ -27,7 +27,6 @@ _CODE: Final = "tensor-mixed"
 INNER: Final = "layer"
 """In the state of a stack: the layer that it was made of."""
 MAKERS: Final = frozenset({"torch.randn", "torch.rand", "torch.randint", "torch.zeros", "torch.ones"})
-_NAMES: Final = re.compile(r"batch|batch_size|batch_sz|batchsize|bs|bsz|n_batch|num_batch|BATCH_SIZE|BATCH")
 _KEEPS: Final = frozenset({
     *("dropout", "softmax", "log_softmax", "layer_norm", "linear", "embedding", "normalize", "cumsum", "relu", "gelu"),
     "one_hot",
@@ -61,16 +60,34 @@ def loaded(run: Interpreter, value: Value) -> Value:
 
 
 def made(run: Interpreter, name: str, result: Value) -> None:
-    """A new tensor of sizes that the program names: ``torch.randn(batch_size, steps, 8)``."""
-    if not isinstance(result, Tensor) or not isinstance(run.node, ast.Call):
+    """A new tensor: a size that is also a loader's batch size, or the number of labels, is that of the batch."""
+    if not isinstance(result, Tensor) or not isinstance(run.node, ast.Call) or run.tree is None:
         return
-    nodes = [n for n in run.node.args if not (name.endswith("randint") and not isinstance(n, ast.Tuple | ast.List))]
-    if len(nodes) == 1 and isinstance(nodes[0], ast.Tuple | ast.List):
-        nodes = nodes[0].elts
-    found = [i for i, n in enumerate(nodes) if isinstance(n, ast.Name) and _NAMES.fullmatch(n.id)]
-    if len(found) == 1 and result.type.shape.rank == len(nodes):
+    nodes = _sizes(run.node, name.rpartition(".")[2])
+    known = _counting_samples(run.tree)
+    found = [i for i, n in enumerate(nodes) if isinstance(n, ast.Name) and n.id in known]
+    if len(found) == 1 and result.type.shape.rank == len(nodes) and result.type.shape.dims[1:2] != (1,):
         run.training.has_batches = True
         BATCH.put(result, found[0])
+
+
+def _sizes(call: ast.Call, name: str) -> Sequence[ast.expr]:
+    nodes = [n for n in call.args if not (name == "randint" and not isinstance(n, ast.Tuple | ast.List))]
+    return nodes[0].elts if len(nodes) == 1 and isinstance(nodes[0], ast.Tuple | ast.List) else nodes
+
+
+@of_node
+def _counting_samples(tree: ast.Module) -> frozenset[str]:
+    """Variables that a loader gets as its batch size, or that count labels: ``torch.randint(0, 5, (n,))``."""
+    found: set[str] = set()
+    for call in walk(tree):
+        if isinstance(call, ast.Call):
+            function = getattr(call.func, "attr", getattr(call.func, "id", ""))
+            given = [k.value for k in call.keywords if k.arg == "batch_size"]
+            given += call.args[1:2] if function == "DataLoader" else ()
+            given += sizes if function == "randint" and len(sizes := _sizes(call, function)) == 1 else ()
+            found |= {n.id for n in given if isinstance(n, ast.Name)}
+    return frozenset(found)
 
 
 @final

@@ -7,7 +7,6 @@ that part was meant: it trains on what it evaluates with, or the other way round
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -26,8 +25,6 @@ __all__ = ["LISTENS", "Loading"]
 
 _BASES: Final = frozenset({"torch.utils.data.Dataset", "builtins.object", "typing.Generic", "abc.ABC"})
 _OPTION: Final = "tensor-option"
-_FOR_TRAINING: Final = re.compile(r"(^|_)train")
-_FOR_EVALUATION: Final = re.compile(r"(^|_)(val|valid|validation|test|eval|dev)(_|$|\d)")
 
 
 @final
@@ -166,20 +163,45 @@ def _finish(run: Interpreter) -> None:
     seen = run.training.of(Loading)
     unused = [p for p in seen.parts.values() if seen.loaders and not _is_read(p)]
     for lost in unused:
-        others = {key: p for key, p in seen.parts.items() if p.whole == lost.whole and p is not lost}
-        for_training = bool(_FOR_TRAINING.search(lost.name))
-        kind = _FOR_TRAINING if for_training else _FOR_EVALUATION if _FOR_EVALUATION.search(lost.name) else None
-        taken = [_taken(loader, others) for loader in seen.loaders]
-        for (dataset, sampler, name, found), own in zip(seen.loaders, taken, strict=True):
-            if kind is None or not kind.search(name) or (kind is _FOR_EVALUATION and _FOR_TRAINING.search(name)):
-                continue
-            twice = own is not None and sum(t is own for t in taken) > 1
-            whole = own is None and sampler is None and id(run.resolve(dataset)) == lost.whole and any(taken)
-            if twice or whole:
-                what = own.name if own is not None else "all samples"
-                message = f"{name} is given {what}, and {lost.name} is never used"
-                message += ": what is evaluated is trained on" if whole else ""
-                run.keep(replace(found, message=message, hint=f"give it {lost.name}"))
+        at = _in_its_place(run, lost)
+        if at is None:
+            continue
+        own, (_, _, name, found) = _taken(seen.loaders[at], seen.parts), seen.loaders[at]
+        what = "all samples" if own is None else own.name
+        message = f"{name} is given {what}, and {lost.name} is never used"
+        message += ": what is evaluated is trained on" if own is None else ""
+        run.keep(replace(found, message=message, hint=f"give it {lost.name}"))
+
+
+def _in_its_place(run: Interpreter, lost: _Part) -> int | None:
+    """The loader, by its number, that has other samples than the lost part.
+
+    A program makes loaders in the order of the parts. If just one doesn't follow it, and its part is unused, that one
+    has the wrong samples. A small part that two loaders share, before a larger one that is left over, is a sample.
+    """
+    seen = run.training.loading
+    parts = [p for p in seen.parts.values() if p.whole == lost.whole]
+    order = next(i for i, one in enumerate(parts) if one is lost)
+    owns = [_taken(loader, seen.parts) for loader in seen.loaders]
+    of_parts = [i for i, own in enumerate(owns) if own is not None and own.whole == lost.whole]
+    if len(of_parts) == len(parts):
+        at = of_parts.pop(order)
+        own = owns[at]
+        is_sample = own is not None and own in parts[:order] and _size(run, own) < _size(run, lost)
+    else:
+        bounds = (-1, *of_parts, len(owns))[order : order + 2]
+        between = range(bounds[0] + 1, bounds[1]) if len(bounds) == 2 else ()
+        whole = [i for i in between if seen.loaders[i][1] is None and id(run.resolve(seen.loaders[i][0])) == lost.whole]
+        at, is_sample = (whole[-1], False) if whole else (-1, True)
+    follows = [owns[i] for i in of_parts] == [p for p in parts if p is not lost]
+    return at if follows and not is_sample else None
+
+
+def _size(run: Interpreter, part: _Part) -> int:
+    """How many samples a part has; 0 where that isn't known."""
+    indices = run.resolve(part.value.cells.get("indices"))
+    known = run.resolve(part.value.state.get("length", len(indices) if isinstance(indices, range) else None))
+    return known if isinstance(known, int) else 0
 
 
 def _taken(loader: tuple[Value, Value, str, Finding], parts: Mapping[int, _Part]) -> _Part | None:

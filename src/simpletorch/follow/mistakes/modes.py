@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, final
@@ -12,7 +11,7 @@ from simpletorch.follow.findings import Finding
 from simpletorch.follow.marks.gradients import MODE
 from simpletorch.follow.mistakes import events
 from simpletorch.follow.sources import mentions
-from simpletorch.follow.sources.syntax import loop_around, of_node, walk
+from simpletorch.follow.sources.syntax import loop_around, walk
 from simpletorch.follow.values import Instance, Tensor, Value
 from simpletorch.rules import Report
 
@@ -24,7 +23,6 @@ __all__ = ["CODE", "LISTENS", "MEMORY", "Modes"]
 
 CODE: Final = "tensor-mode"
 MEMORY: Final = "tensor-memory"
-_COUNTS: Final = re.compile(r"^eq$|argmax|criterion|loss|entropy|accuracy|correct", re.IGNORECASE)
 
 
 @final
@@ -89,21 +87,60 @@ _DROPS: Final = {f"torch.nn.functional.{name}": name for name in ("dropout", "dr
 
 
 def _is_evaluation(run: Interpreter) -> bool:
-    """Whether a call stands in a loop over pairs that counts something and trains nothing."""
+    """Whether a call stands in a loop over pairs that compares something with their second part and trains nothing."""
     inner = None if run.body is None else loop_around(run.body, run.node, ast.For)
     if inner is None or not isinstance(inner.target, ast.Tuple):
         return False
+    labels = _labels(inner, run.node)
     place: ast.AST = inner
-    if not _counts(inner) and isinstance(run.body, ast.FunctionDef):
+    if not _compares(inner, labels) and isinstance(run.body, ast.FunctionDef):
         place = run.body  # what the loop gathers is counted behind it
-    return mentions.of(place).called.isdisjoint(("backward", "step")) and _counts(place)
+    return mentions.of(place).called.isdisjoint(("backward", "step")) and _compares(place, labels)
 
 
-@of_node
-def _counts(place: ast.AST) -> bool:
-    """Whether code compares what a model gives, or calls something that measures it."""
-    compares = any(isinstance(n, ast.Compare) and any(isinstance(o, ast.Eq) for o in n.ops) for n in walk(place))
-    return compares or any(map(_COUNTS.search, mentions.of(place).called))
+def _labels(loop: ast.For, call: ast.AST) -> set[str]:
+    """The variables of a loop over pairs that aren't the first of a pair, and aren't given to the model."""
+    pair: ast.AST = loop.target
+    if isinstance(pair, ast.Tuple) and any(isinstance(e, ast.Tuple) for e in pair.elts):  # ``i, (x, y)``
+        pair = next(e for e in pair.elts if isinstance(e, ast.Tuple))
+    names = [n.id for n in walk(pair) if isinstance(n, ast.Name)]
+    return set(names[1:]) - {n.id for n in walk(call) if isinstance(n, ast.Name)}
+
+
+def _compares(place: ast.AST, labels: set[str]) -> bool:
+    """Whether code compares labels, or what it makes or gathers of them, or calls something with them and others."""
+    known = set(labels)
+    for _ in range(_MOST_STEPS):
+        before = len(known)
+        for node in walk(place):
+            if isinstance(node, ast.Assign | ast.AugAssign) and _reads(node.value, known):
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                known |= {n.id for t in targets for n in walk(t) if isinstance(n, ast.Name)}
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and _gathers(node, known):
+                known |= {n.id for n in walk(node.func.value) if isinstance(n, ast.Name)}
+        if len(known) == before:
+            break
+    return any(
+        (isinstance(n, ast.Compare | ast.BinOp) or (isinstance(n, ast.Call) and _variables(n) > 1)) and _reads(n, known)
+        for n in walk(place)
+    )
+
+
+def _variables(call: ast.Call) -> int:
+    """How many arguments aren't constants."""
+    given = (*call.args, *(keyword.value for keyword in call.keywords))
+    return sum(not isinstance(one, ast.Constant) for one in given)
+
+
+_MOST_STEPS: Final = 5  # from a label to what is counted
+
+
+def _gathers(call: ast.Call, names: set[str]) -> bool:
+    return len(call.args) == 1 and _reads(call.args[0], names)
+
+
+def _reads(node: ast.AST, names: set[str]) -> bool:
+    return any(isinstance(n, ast.Name) and n.id in names for n in walk(node))
 
 
 def _layer(

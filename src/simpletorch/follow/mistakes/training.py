@@ -158,7 +158,7 @@ def _finish(run: Interpreter) -> None:
             )
         elif own and never and zeroes and "backward" in names.called:
             _tell(run, optimizer, "never steps, though losses are differentiated", "optimizer.step() after backward()")
-        elif optimizer.steps > 1 and not zeroes:
+        elif optimizer.steps > 1 and not zeroes and "backward" in names.used:
             _tell(
                 run,
                 optimizer,

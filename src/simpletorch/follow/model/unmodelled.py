@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from simpletorch.follow import guards
 from simpletorch.follow.model import metaclasses
+from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.sources.syntax import walk
-from simpletorch.follow.values import MISSING, Choice, Class, Dict, Iterator, List, Set, Tensor, Unknown
+from simpletorch.follow.values import MISSING, Choice, Class, Dict, Iterator, List, Set, Tensor, Unknown, Value
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -42,7 +43,7 @@ def happens(run: Interpreter, node: ast.AST, scope: Scope, reason: str) -> Unkno
     held = []
     for inner in walk(node):
         if isinstance(inner, ast.Name):
-            held.append(_first(scope) if inner.id == "super" else scope.find(inner.id))
+            held.append(_first(scope) if inner.id == "super" else _found(scope, inner.id))
         if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load):
             continue
         if (name := _given(inner)) is not None:
@@ -53,6 +54,14 @@ def happens(run: Interpreter, node: ast.AST, scope: Scope, reason: str) -> Unkno
     found = run.call_in_the_dark(run.unknown(reason), [v for v in held if v is not MISSING], {})
     assert isinstance(found, Unknown)
     return found
+
+
+def _found(scope: Scope, name: str) -> Value:
+    """The value of a name; none where it comes from an import that fails."""
+    try:
+        return scope.find(name)
+    except Raised:
+        return MISSING
 
 
 _NEVER_RAISE: Final = ("builtins.print", "builtins.id", "builtins.hasattr", "time.", "random.random", "sys.get")

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, final
 
 from simpletorch._programs import kind_of
-from simpletorch.follow.sources import texts
+from simpletorch.follow.sources import mentions, texts
 from simpletorch.follow.sources.lazy_cells import LazyCells
-from simpletorch.follow.sources.syntax import of_node
+from simpletorch.follow.sources.syntax import of_node, parse
 from simpletorch.follow.values import MISSING, Dict, List, Namespace, Set, Value
 
 if TYPE_CHECKING:
@@ -48,10 +48,18 @@ def is_library(path: Path) -> bool:
         return False
     folder = path.parent
     while texts.is_file(folder / "__init__.py"):
-        if _SETS_FOR_ALL.search(texts.read(folder / "__init__.py")):
+        if _sets_for_all(folder / "__init__.py"):
             return False
         folder = folder.parent
     return True
+
+
+def _sets_for_all(path: Path) -> bool:
+    """Whether a file calls what sets something for all; one that has such a name somewhere is parsed."""
+    if not _SETS_FOR_ALL.search(texts.read(path)):
+        return False
+    tree = parse(path)
+    return tree is None or any(_SETS_FOR_ALL.fullmatch(f"{name}(") for name in mentions.of(tree).called)
 
 
 @final

@@ -100,6 +100,7 @@ class Document:
             ended=sentence(found.ended),
             faults=tuple(map(sentence, found.faults)),
             not_followed=tuple((*at(path, line), name) for path, line, name in found.not_followed),
+            causes=tuple((*at(path, line), why, partly) for path, line, why, partly in found.causes),
             errors=tuple(map(finding, found.errors)),
             warnings=tuple(map(finding, found.warnings)),
             remarks=tuple(map(finding, found.remarks)),

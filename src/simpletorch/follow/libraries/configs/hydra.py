@@ -319,9 +319,11 @@ def _main(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
             return run.call(function, args)
         options, words = _command_line(run)
         path = options.get("path", run.resolve(said.get("config_path", "." if "version_base" not in said else None)))
+        name = options.get("name", run.resolve(said.get("config_name")))
+        if name is None and isinstance(path, str) and path.endswith((".yaml", ".yml")):  # as Hydra 0.11 took it
+            path, name = posixpath.dirname(path), posixpath.splitext(posixpath.basename(path))[0]
         folder = None if path is None else _folder(run, path, file)
         folders = tuple(f for f in (folder, options.get("dir")) if f is not None)
-        name = options.get("name", run.resolve(said.get("config_name")))
         version = run.resolve(said.get("version_base", "1.1"))
         if isinstance(name, str | None) and (path is None or folder is not None):
             made = compose(run, folders, name, words)

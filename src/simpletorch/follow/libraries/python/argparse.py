@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import re
+import ast
 from collections.abc import Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
@@ -14,6 +14,7 @@ from simpletorch.follow.libraries import VALUES, by_name, gives, library_class
 from simpletorch.follow.libraries.python import evaluation
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.scopes import Scope
+from simpletorch.follow.sources.syntax import of_node, walk
 from simpletorch.follow.values import Class, Dict, Instance, List, Native, Value, is_known
 from simpletorch.shapes import var, variables
 
@@ -160,10 +161,6 @@ def _act(run: Interpreter, parser: Instance, made: Instance, action: Instance, f
         run.call(action, (parser, made, _convert(run, action, words), flag))
 
 
-_NO_SIZES: Final = re.compile(r"gpu|cuda|device|rank|seed|port|id$|idx|index|epoch|step|iter|resume|verbos|debug|local")
-"""Arguments that may as well be 0 or negative."""
-
-
 def _missing(run: Interpreter, action: Instance) -> Value:
     """A value that the command line must give, and doesn't here."""
     kind = action.cells.get("type")
@@ -174,12 +171,44 @@ def _missing(run: Interpreter, action: Instance) -> Value:
 
 def missing(run: Interpreter, name: str, kind: str | None, *, several: bool = False) -> Value:
     """An argument that must be given, and isn't, by the name of its type: an int is a symbol."""
-    if kind == "int" and not several and not _NO_SIZES.search(name.lower()):
+    if kind == "int" and not several and not any(name.replace("-", "_") in _no_sizes(t) for t in run.program.trees()):
         size = var(name, "the command line")
         run.symbols.update(variables(size))
         return size
     one = run.unknown(f"--{name} of the command line", kind if kind in ("int", "float", "bool", "str") else None)
     return List(None, one) if several else one
+
+
+@of_node
+def _no_sizes(tree: ast.Module) -> frozenset[str]:
+    """Names of what may as well be 0 or negative: code compares it, tests it, counts rounds or picks with it."""
+    found: set[str] = set()
+    for node in walk(tree):
+        match node:
+            case ast.Compare(left=left, comparators=others):
+                asked: list[ast.expr] = [left, *others]
+            case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test) | ast.Assert(test=test):
+                asked = [test]
+            case ast.BoolOp(values=asked):
+                pass
+            case ast.UnaryOp(op=ast.Not(), operand=one) | ast.Subscript(slice=one):
+                asked = [one]
+            case ast.Call(func=ast.Name(id=called) | ast.Attribute(attr=called), args=asked) if called in _NO_SIZE:
+                pass
+            case ast.keyword(arg="device" | "seed" | "port" | "rank", value=one):
+                asked = [one]
+            case _:
+                continue
+        found |= {n.attr if isinstance(n, ast.Attribute) else n.id for n in asked if isinstance(n, _NAMED)}
+    return frozenset(found)
+
+
+_NAMED: Final = (ast.Name, ast.Attribute)
+_NO_SIZE: Final = frozenset({
+    *("range", "device", "cuda", "set_device", "seed", "manual_seed", "manual_seed_all", "seed_everything"),
+    *("Random", "default_rng"),
+})  # fmt: skip
+"""Functions that take a number which is no size."""
 
 
 def _default(run: Interpreter, action: Instance) -> Value:

@@ -152,7 +152,18 @@ def _directly(run: Interpreter, module: Instance, rows: list[Value]) -> Value:
     """What iterating over the modules directly inside gives."""
     if layers.lists_own(run, module):
         return Iterator(tuple(rows))
-    return Iterator(None, branches.common_item(rows, "which module it is") if rows else run.unknown("a module"))
+    one = branches.common_item(rows, "which module it is") if rows else run.unknown("a module")
+    if rows and module.state.get("open") != REPEATED:  # or one that isn't known
+        one = _or_unknown(run, rows, "module", run.unknown("a module"))
+    elif rows and isinstance(one, tuple):
+        one = (run.unknown("a name", "str"), one[1])
+    return Iterator(None, one)
+
+
+def _or_unknown(run: Interpreter, rows: list[Value], kind: str, one: Value) -> Value:
+    """One of the rows, or of those that aren't known."""
+    other = (run.unknown("a name", "str"), one) if isinstance(rows[0], tuple) else one
+    return branches.common_item((*rows, other), f"which {kind} it is")
 
 
 def _some(run: Interpreter, module: Instance, rows: list[Value], kind: str) -> Value:
@@ -164,10 +175,7 @@ def _some(run: Interpreter, module: Instance, rows: list[Value], kind: str) -> V
         if isinstance(one, Tensor):
             gradients.escaped(run, one)
     one = _OF_KIND[kind]() if kind in _OF_KIND else run.unknown(f"a {kind}")
-    if rows:  # or one that isn't known
-        other = (run.unknown("a name", "str"), one) if isinstance(rows[0], tuple) else one
-        one = branches.common_item((*rows, other), f"which {kind} it is")
-    return Iterator(None, one)
+    return Iterator(None, _or_unknown(run, rows, kind, one) if rows else one)
 
 
 _OF_KIND: Final = {
@@ -176,9 +184,11 @@ _OF_KIND: Final = {
 }
 
 
-def _tensors(run: Interpreter, me: Instance, prefix: Value, recurse: Value, *, parameters: bool) -> list[Value]:
+def _tensors(
+    run: Interpreter, me: Instance, prefix: Value, recurse: Value, *, parameters: bool, again: bool = False
+) -> list[Value]:
     """Names and tensors of a module; without ``recurse`` its own."""
-    rows = layers.named_tensors(run, me, parameters_only=parameters)
+    rows = layers.named_tensors(run, me, parameters_only=parameters, again=again)
     front = f"{prefix}." if isinstance(prefix, str) and prefix else ""
     return [
         (front + name if isinstance(prefix, str) else run.unknown("a name", "str"), one)
@@ -201,7 +211,8 @@ def _parameters(run: Interpreter, self: Value, recurse: Value = True) -> Value:
 def _named_parameters(
     run: Interpreter, self: Value, prefix: Value = "", recurse: Value = True, remove_duplicate: Value = True
 ) -> Value:
-    return _some(run, self, _tensors(run, self, prefix, recurse, parameters=True), "parameter")
+    rows = _tensors(run, self, prefix, recurse, parameters=True, again=remove_duplicate is False)
+    return _some(run, self, rows, "parameter")
 
 
 def _freeze(run: Interpreter, self: Value, requires_grad: Value = True) -> Value:
@@ -220,18 +231,21 @@ def _buffers(run: Interpreter, self: Value, recurse: Value = True) -> Value:
 def _named_buffers(
     run: Interpreter, self: Value, prefix: Value = "", recurse: Value = True, remove_duplicate: Value = True
 ) -> Value:
-    return _some(run, self, _tensors(run, self, prefix, recurse, parameters=False), "buffer")
+    rows = _tensors(run, self, prefix, recurse, parameters=False, again=remove_duplicate is False)
+    return _some(run, self, rows, "buffer")
 
 
 def _modules(run: Interpreter, self: Value, remove_duplicate: Value = True) -> Value:
-    return _some(run, self, [m for _, m in layers.named_modules(run, self)], "module")
+    found = layers.named_modules(run, self, again=remove_duplicate is False)
+    return _some(run, self, [m for _, m in found], "module")
 
 
 def _named_modules(
     run: Interpreter, self: Value, memo: Value = None, prefix: Value = "", remove_duplicate: Value = True
 ) -> Value:
     front = f"{prefix}." if isinstance(prefix, str) and prefix else ""
-    return _some(run, self, [((front + n).rstrip("."), m) for n, m in layers.named_modules(run, self)], "module")
+    found = layers.named_modules(run, self, again=remove_duplicate is False)
+    return _some(run, self, [((front + n).rstrip("."), m) for n, m in found], "module")
 
 
 def _children(run: Interpreter, self: Value) -> Value:
@@ -466,7 +480,7 @@ def _can_be_held(me: Instance, value: Value) -> bool:
     if isinstance(value, Tensor):
         return me.cls.is_a("torch.nn.ParameterList") or me.cls.is_a("torch.nn.ParameterDict")
     unknown = isinstance(value, Unknown) and value.type is None
-    return unknown or layers.is_module(value) or isinstance(value, Choice)
+    return unknown or layers.is_module(value) or isinstance(value, Choice) or modules.may_be_module(value)
 
 
 def _put(run: Interpreter, me: Instance, name: str, value: Value) -> None:
