@@ -358,7 +358,7 @@ def test_the_message_says_since_when(tmp_path):
     (warning,) = follow(path).warnings
     assert warning.severity == "warning"
     line = (HEAD + epochs()).splitlines().index("    model.eval()") + 1
-    assert warning.message == f"Net goes on to be trained in eval mode, since line {line}: Dropout is off"
+    assert warning.message == f"Net is still trained in eval mode, since line {line}: Dropout is off"
 
 
 # -- evaluations that are recorded for nothing -------------------------------------------------------------------------

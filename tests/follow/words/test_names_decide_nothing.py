@@ -57,7 +57,7 @@ SAID = {
     OTHERS: "right_loader is given left_set, and right_set is never used",
     OTHERS.replace("(left_set, batch_size=7", "(whole, batch_size=7").replace(
         "(left_set, batch_size=3", "(right_set, batch_size=3"
-    ): "left_loader is given all samples, and left_set is never used: what is evaluated is trained on",
+    ): "left_loader is given all samples, and left_set is never used: the evaluation data is also trained on",
     THREE + SECOND.format("b") + THIRD.format("b"): "third is given b, and c is never used",
     THREE + SECOND.format("b") + THIRD.format("a"): "third is given a, and c is never used",
     "nsteps = minimized = fit = 3\n" + LOOP: NEVER,

@@ -101,7 +101,7 @@ def _read(run: Interpreter, value: Value, name: str) -> None:
         and members.takes_no_operator(value)
     ):
         message = f"{value.cls.name} is a module, which has no {name}: that is a tensor's"
-        guards.refuse(run, message, f"of what it gives: {value.cls.name}(...)(x).{name}", "AttributeError")
+        guards.refuse(run, message, f"use its output: {value.cls.name}(...)(x).{name}", "AttributeError")
 
 
 _OF_TENSORS: Final = frozenset({

@@ -56,7 +56,7 @@ def _made(run: Interpreter, dataset: Value, given: Mapping[str, Value]) -> None:
     """The arguments of a ``DataLoader``; those that aren't given are left out."""
     known = {k: run.resolve(v) for k, v in given.items()}
     if _lacks_length(run, dataset) and not {"sampler", "batch_sampler"} & known.keys():
-        message = f"DataLoader: {dataset.cls.name} has no __len__, so nobody knows its indices"
+        message = f"DataLoader: {dataset.cls.name} has no __len__, so its indices are unknown"
         hint = "def __len__(self), or an IterableDataset, which has __iter__ instead of __getitem__"
         guards.refuse(run, message, hint)
         return
@@ -169,7 +169,7 @@ def _finish(run: Interpreter) -> None:
         own, (_, _, name, found) = _taken(seen.loaders[at], seen.parts), seen.loaders[at]
         what = "all samples" if own is None else own.name
         message = f"{name} is given {what}, and {lost.name} is never used"
-        message += ": what is evaluated is trained on" if own is None else ""
+        message += ": the evaluation data is also trained on" if own is None else ""
         run.keep(replace(found, message=message, hint=f"give it {lost.name}"))
 
 

@@ -43,7 +43,7 @@ def _stepped(run: Interpreter, optimizer: Value, calls: bool) -> None:
             module, _, place = seen.asked[key]
             layer = next(_that_differ(run, module), None)
             if layer is not None and known.own(run) & _parameters(run, module):
-                message = f"{module.cls.name} goes on to be trained in eval mode, since {place}: {layer} is off"
+                message = f"{module.cls.name} is still trained in eval mode, since {place}: {layer} is off"
                 run.find(CODE, message, ".train() behind the evaluation, or where each epoch begins")
     seen.since.clear()
 
@@ -60,7 +60,7 @@ def _finish(run: Interpreter) -> None:
     for module, finding in found:
         layer = next(_that_differ(run, module), None)
         if layer is not None:
-            message = f"{module.cls.name} is evaluated in training mode: nobody calls its eval(), so {layer} is on"
+            message = f"{module.cls.name} is evaluated in training mode: its eval() is never called, so {layer} is on"
             hint = ".eval() before the evaluation, and .train() where the training goes on"
             run.keep(replace(finding, message=message, hint=hint))
 

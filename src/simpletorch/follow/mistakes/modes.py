@@ -160,7 +160,7 @@ def _layer(
         return
     if module.state.get("open") or run.resolve(module.cells.get("training", True)) is not True:
         return
-    reason = f"input {shape} has one value for each channel, of which there is no variance in training mode"
+    reason = f"input {shape} has one value per channel, so training mode has no variance to compute"
     hint = ".eval() on the model, or more than one sample"
     run.report(Report(name, "shape", reason, {"input": value.type}, hint))
 

@@ -91,7 +91,7 @@ def _why_no_forward(cls: Class) -> str | None:
             if inner and any(isinstance(n, ast.FunctionDef) and n.name == "forward" for n in walk(inner)):
                 return f"forward is defined inside {name}: it belongs one level further out"
     if cls.is_a("torch.nn.ModuleList"):
-        return "call what it holds one after the other: for layer in layers: x = layer(x), or take an nn.Sequential"
+        return "call its layers one after the other: for layer in layers: x = layer(x), or take an nn.Sequential"
     if cls.is_a("torch.nn.ModuleDict"):
         return "call one of its modules: modules[name](x)"
     return f"def forward(self, x) in {cls.name}"

@@ -157,7 +157,7 @@ def _draws(
     else:
         drawn = random is DRAWS or name in _SEEDS or name.startswith(_DRAWING)
     if drawn and not short[0].isupper() and short != "default_rng":
-        _tell(run, run.promises[-1], f"{short} draws random numbers", "give what is drawn as an argument")
+        _tell(run, run.promises[-1], f"{short} draws random numbers", "pass the random values as an argument")
 
 
 def _training(name: str, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> Value:

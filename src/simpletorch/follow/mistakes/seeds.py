@@ -83,7 +83,7 @@ def _finish(run: Interpreter) -> None:
         return
     if run.training.of(Loading).shuffles or trains_with_chance(run):
         for seed in found:
-            message = f"the seed is {seed.value} again in each round: every round shuffles, and drops out, alike"
+            message = f"the seed {seed.value} is set in each round, so every round shuffles and drops out alike"
             run.keep(replace(seed.finding, message=message, hint="once, before the loop"))
 
 

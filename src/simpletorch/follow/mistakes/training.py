@@ -162,7 +162,7 @@ def _finish(run: Interpreter) -> None:
             _tell(
                 run,
                 optimizer,
-                "steps again and again, but nothing sets the gradients to zero: they add up",
+                "steps repeatedly without zeroing the gradients, so they add up",
                 "optimizer.zero_grad() in each round",
             )
         for name in _left_out(run, own, set().union(*ids)) if optimizer.steps else ():
@@ -183,7 +183,7 @@ def _made_anew(run: Interpreter, trained: set[int]) -> None:
     held = {id(part.cells) for m in called for _, part in layers.named_modules(run, m) if part is not m}
     for layer, found in made_inside:
         if id(layer.cells) not in held and _is_trainable(run, layer, trained):
-            message = f"{layer.cls.name} is made anew in each call of forward: nobody trains its parameters"
+            message = f"{layer.cls.name} is created in each call of forward, so its parameters are never trained"
             run.keep(replace(found, message=message, hint="make it in __init__, as an attribute of self"))
 
 
