@@ -1,7 +1,8 @@
 """PyTorch with shapes in the types: mypy proves them, jaxtyping and beartype enforce them.
 
 ``__init__.pyi`` lists the names. The names resolve on first use (PEP 562): ``import simpletorch`` and
-``import simpletorch.mypy`` load no torch. Functions such as `zeros` or `cross_entropy` are torch's own objects.
+``import simpletorch.mypy`` load no torch. Functions such as `zeros` or `cross_entropy` call torch's own and
+explain its errors.
 """
 
 import sys
