@@ -374,9 +374,11 @@ class SimpletorchPlugin(Plugin):
 
         def run(context: C, types: TypeTable) -> FunctionLike:
             signature = hook(context, types)
-            if isinstance(signature, CallableType) and is_module(get_proper_type(signature.ret_type)):
+            if not isinstance(signature, CallableType):
+                return signature
+            if is_module(get_proper_type(signature.ret_type)):
                 containers.settle(context.context, context.api, types)
-            return signature
+            return factories.with_dtype_classes(signature, context)
 
         return self._guarded(run, _default_signature)
 
