@@ -58,5 +58,5 @@ def _tell_torchscript(call: Any, function: Any) -> None:
     elif function in boolean_dispatched:
         boolean_dispatched[call] = boolean_dispatched[function]
     else:
-        setattr(call, "__script_if_tracing_wrapper", True)  # noqa: B010  # so torch marks a function of its own
-        setattr(call, "__original_fn", function)  # noqa: B010
+        setattr(call, "__script_if_tracing_wrapper", True)  # so torch marks a function of its own
+        setattr(call, "__original_fn", function)

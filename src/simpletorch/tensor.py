@@ -112,9 +112,7 @@ _WITHOUT_DTYPE: Final = _WITHOUT_DEVICE | {"from_dlpack"}
 
 
 _OURS: Final = frozenset(("from_array", "from_dlpack"))
-_FACES: Final = {
-    name: make if name in _OURS else function_of_torch(name, make) for name, make in _FACTORIES.items()
-}
+_FACES: Final = {name: make if name in _OURS else function_of_torch(name, make) for name, make in _FACTORIES.items()}
 
 
 def _on(device: str, name: str, make: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:

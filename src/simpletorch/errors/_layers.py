@@ -49,8 +49,10 @@ def _with_border(function: FunctionType) -> CodeType | None:
     block = ast.parse(f"if True:\n{source}").body[0]  # the source is indented as a method is
     ast.increment_lineno(block, code.co_firstlineno - 2)
     border = ast.parse(_HANDLER).body[0]
-    assert isinstance(block, ast.If) and isinstance(block.body[0], ast.FunctionDef) and isinstance(border, ast.Try)
+    assert isinstance(block, ast.If)
     definition = block.body[0]
+    assert isinstance(definition, ast.FunctionDef)
+    assert isinstance(border, ast.Try)
     last = max((n for n in ast.walk(definition) if isinstance(n, ast.stmt)), key=lambda statement: statement.lineno)
     for node in ast.walk(border):  # a traceback shows the last line of torch's for the handler
         ast.copy_location(node, last)

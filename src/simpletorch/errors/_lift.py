@@ -161,4 +161,8 @@ def rule_name(function: object) -> str | None:
 
 def _torch_s(function: object) -> object:
     """torch's function behind one of ours: `simpletorch.cat` has the name of torch's."""
-    return getattr(function, "__wrapped__", function) if getattr(function, "__module__", None) == "simpletorch" else function
+    return (
+        getattr(function, "__wrapped__", function)
+        if getattr(function, "__module__", None) == "simpletorch"
+        else function
+    )
