@@ -1,4 +1,4 @@
-"""A program says the same in our spelling and in torch's: newcomers' programs, the gallery and the tutorial, rewritten."""
+"""A program says the same in our spelling and in torch's: newcomers', the gallery's and the tutorial's, rewritten."""
 
 from __future__ import annotations
 
