@@ -85,7 +85,7 @@ def _is_torch_s(module: nn.Module) -> bool:
 def _is_inside_of_a_layer(frame: FrameType | None) -> bool:
     from simpletorch.errors._stack import is_user  # loaded when something fails
 
-    code = nn.Module.__call__.__code__  # type: ignore[attr-defined]  # a function
+    code = nn.Module.__call__.__code__
     while frame is not None and not is_user(frame.f_code):
         if frame.f_code is code:
             return True
