@@ -128,7 +128,7 @@ BAD = {
     "Dim(3)": "Dim is a type for annotations; sizes are plain ints",
     "Float32()": (
         "Float32 is a type for annotations and has no instances; "
-        "write Tensor[Float32, ...] in an annotation, or dtype=Float32.dtype in a call"
+        "write Tensor[Float32, ...] in an annotation, or dtype=Float32 in a call"
     ),
 }
 

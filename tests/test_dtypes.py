@@ -6,8 +6,23 @@ import jaxtyping
 import pytest
 import torch
 
+import simpletorch as st
 from simpletorch import dtypes
-from simpletorch.dtypes import Bool, Complex, Float, Float32, Inexact, Int, Integer, Num, Real, Shaped, UInt, dtype_of
+from simpletorch.dtypes import (
+    Bool,
+    Complex,
+    Float,
+    Float32,
+    Float64,
+    Inexact,
+    Int,
+    Integer,
+    Num,
+    Real,
+    Shaped,
+    UInt,
+    dtype_of,
+)
 
 CLASSES = [c for name in dtypes.__all__ if isinstance(c := getattr(dtypes, name), type)]
 CONCRETE = [c for c in CLASSES if c.torch_name is not None]
@@ -51,3 +66,23 @@ def test_a_dtype_without_a_type_is_told():
 
 def test_a_dtype_reads_well():
     assert repr(Float32) == "simpletorch.Float32"
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: torch.zeros(3, dtype=Float64),
+        lambda: st.zeros([3], dtype=Float64),
+        lambda: torch.zeros(3).to(dtype=Float64),
+        lambda: torch.zeros(3).to(Float64),
+        lambda: torch.zeros(3).sum(dtype=Float64),
+        lambda: torch.nn.Linear(3, 5).to(Float64).weight,
+    ],
+)
+def test_a_class_stands_for_its_dtype_wherever_torch_takes_one(make):
+    assert make().dtype == torch.float64
+
+
+def test_a_kind_of_dtypes_is_none_of_torch_s():
+    with pytest.raises(TypeError, match="Float is a kind of dtypes"):
+        torch.zeros(3, dtype=Float)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import torch
 
 
@@ -41,13 +43,25 @@ class _DTypeMeta(type):
         dtype: torch.dtype = getattr(torch, name)
         return dtype
 
+    @staticmethod
+    def __torch_function__(
+        function: Callable[..., Any], _types: object, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        """Stand for the `torch.dtype` wherever torch takes one: ``torch.zeros(3, dtype=Float32)``, ``t.to(Float64)``.
+
+        torch asks this of an argument that has it and isn't what a parameter takes. Arguments of torch's own classes
+        never come here, so nothing else gets slower.
+        """
+        named = {name: _plain(value) for name, value in (kwargs or {}).items()}
+        return function(*(_plain(value) for value in args), **named)
+
     def __repr__(cls) -> str:
         return f"simpletorch.{cls.__name__}"
 
     def __call__(cls, *_args: object, **_kwargs: object) -> NoReturn:
         raise TypeError(
             f"{cls.__name__} is a type for annotations and has no instances; "
-            f"write Tensor[{cls.__name__}, ...] in an annotation, or dtype={cls.__name__}.dtype in a call"
+            f"write Tensor[{cls.__name__}, ...] in an annotation, or dtype={cls.__name__} in a call"
         )
 
     def __getitem__(cls, item: Any) -> Any:
@@ -55,6 +69,10 @@ class _DTypeMeta(type):
         import jaxtyping
 
         return getattr(jaxtyping, cls.__name__)[item]
+
+
+def _plain(value: Any) -> Any:
+    return value.dtype if isinstance(value, _DTypeMeta) else value
 
 
 class Shaped(metaclass=_DTypeMeta):

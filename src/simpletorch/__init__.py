@@ -1,7 +1,8 @@
 """PyTorch with shapes in the types: mypy proves them, jaxtyping and beartype enforce them.
 
 ``__init__.pyi`` lists the names. The names resolve on first use (PEP 562): ``import simpletorch`` and
-``import simpletorch.mypy`` load no torch. Functions such as `zeros` or `cross_entropy` are torch's own objects.
+``import simpletorch.mypy`` load no torch. Functions such as `zeros` or `cross_entropy` call torch's own and
+explain its errors.
 """
 
 import sys
@@ -31,13 +32,20 @@ def __getattr__(name: str) -> object:
 
 def _loaded(name: str) -> object:
     try:
-        return _stub.load(__name__, name)
+        value = _stub.load(__name__, name)
+        return _explaining(name, value) if homes(__name__)[name].partition(".")[0] == "torch" else value
     except ModuleNotFoundError as error:
         from simpletorch._distribution import framework_missing
 
         if missing := framework_missing(error):
             raise ModuleNotFoundError(f"simpletorch.{name}: {missing}", name=error.name, path=error.path) from None
         raise
+
+
+def _explaining(name: str, value: object) -> object:
+    from simpletorch._functions import function_of_torch, is_function  # torch is loaded by now
+
+    return function_of_torch(name, value) if is_function(value) else value
 
 
 def __dir__() -> list[str]:

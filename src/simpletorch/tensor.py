@@ -13,6 +13,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from simpletorch._annotation import Phantom
+from simpletorch._functions import function_of_torch
 from simpletorch.dtypes import Shaped
 
 __all__ = [
@@ -27,8 +28,8 @@ __all__ = [
     "tensor",
 ]
 
-tensor = torch.tensor  # `simpletorch.tensor` is torch's function, even once this module is imported
-one_hot = F.one_hot
+tensor = function_of_torch("tensor", torch.tensor)  # as `simpletorch.tensor`, even once this module is imported
+one_hot = function_of_torch("one_hot", F.one_hot)
 TensorShape = torch.Size
 
 
@@ -110,20 +111,8 @@ _WITHOUT_DEVICE: Final = frozenset(("from_numpy", "one_hot"))
 _WITHOUT_DTYPE: Final = _WITHOUT_DEVICE | {"from_dlpack"}
 
 
-def _typed(make: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
-    """The factory ``make`` that also takes a dtype as annotations have it: ``dtype=Float32``."""
-
-    @functools.wraps(make)
-    def factory(*args: Any, **kwargs: Any) -> torch.Tensor:
-        wanted = kwargs.get("dtype")
-        if isinstance(wanted, type) and issubclass(wanted, Shaped):
-            kwargs["dtype"] = wanted.dtype
-        return make(*args, **kwargs)
-
-    return factory
-
-
-_FACES: Final = {name: make if name in _WITHOUT_DTYPE else _typed(make) for name, make in _FACTORIES.items()}
+_OURS: Final = frozenset(("from_array", "from_dlpack"))
+_FACES: Final = {name: make if name in _OURS else function_of_torch(name, make) for name, make in _FACTORIES.items()}
 
 
 def _on(device: str, name: str, make: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:

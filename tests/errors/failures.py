@@ -138,7 +138,7 @@ def examine(program: Callable[..., Any], seed: int) -> str | None:
         torch.manual_seed(seed)
         program(*arguments(random.Random(seed)))
     except Exception as error:
-        original = error
+        original = error.__cause__ if isinstance(error, TorchError) else error  # a layer alone explains it already
     else:
         return None
     torch.manual_seed(seed)

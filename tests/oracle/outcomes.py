@@ -24,6 +24,7 @@ def outcome(run: Callable[[], Any]) -> Any:
 
 def differences(ours: Any, theirs: Any, where: str = "") -> list[str]:
     """Where two outcomes differ; []: nowhere. Of errors ours may say more, but is of torch's class."""
+    theirs = torch_s_error(theirs)
     if isinstance(theirs, Exception):
         return [] if _same_error(ours, theirs) else [f"{where}: {ours!r} for torch's {theirs!r}"]
     if isinstance(theirs, torch.Tensor):
@@ -39,6 +40,11 @@ def differences(ours: Any, theirs: Any, where: str = "") -> list[str]:
         return [line for i, (one, other) in pairs for line in differences(one, other, f"{where}[{i}]")]
     same = type(ours) is type(theirs) and (ours == theirs or ours != ours)  # NaN is not itself
     return [] if same else [f"{where}: {ours!r} for torch's {theirs!r}"]
+
+
+def torch_s_error(outcome: Any) -> Any:
+    """torch's error where a layer has explained it; any other outcome itself."""
+    return outcome.__cause__ if isinstance(outcome, TorchError) and outcome.__cause__ is not None else outcome
 
 
 def _same_error(ours: Any, theirs: Exception) -> bool:

@@ -156,4 +156,13 @@ def rule_name(function: object) -> str | None:
     if isinstance(module, str) and module.startswith("einops."):
         name = f"einops.{getattr(function, '__name__', '')}"
         return name if name in RULES and getattr(import_module("einops"), name[7:], None) is function else None
-    return _names().get(id(function))
+    return _names().get(id(_torch_s(function)))
+
+
+def _torch_s(function: object) -> object:
+    """torch's function behind one of ours: `simpletorch.cat` has the name of torch's."""
+    return (
+        getattr(function, "__wrapped__", function)
+        if getattr(function, "__module__", None) == "simpletorch"
+        else function
+    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
 from types import FrameType
 from typing import Any
 
@@ -12,7 +11,7 @@ from simpletorch.errors._failure import Failure
 from simpletorch.errors._kinds import Mismatch, TorchError, as_also
 from simpletorch.errors._origin import is_from_compiler
 from simpletorch.errors._reasons import Reason, reason_for
-from simpletorch.errors._stack import Step, is_torch, is_user, outer_steps, steps
+from simpletorch.errors._stack import is_torch, is_user, outer_steps, steps
 
 __all__ = ["translation"]
 
@@ -32,7 +31,8 @@ def translation(error: BaseException, frame: FrameType) -> TorchError | None:
     found = diagnosis(error, inner, outer)
     if isinstance(found.node, ast.Raise | ast.Assert):
         return None  # the user's own exception
-    reason = reason_for(found) or _unknown_reason(error, found, inner)
+    is_torch_s = is_torch(inner[-1].frame.f_code) if inner else not is_users_frame  # the border called a C function
+    reason = reason_for(found) or _unknown_reason(error, found, is_torch_s)
     if reason is None:
         return None
     cls = as_also(reason.kind, type(error)) if isinstance(error, Exception) else reason.kind
@@ -45,10 +45,17 @@ def translation(error: BaseException, frame: FrameType) -> TorchError | None:
     return out
 
 
-def _unknown_reason(error: BaseException, found: Failure, inner: Sequence[Step]) -> Reason | None:
-    """torch's own sentence, for an exception that no rule and no message explains; None if it may not be torch's."""
-    from_torch = bool(inner) and (is_torch(inner[-1].frame.f_code) or bool(found.tensors) or found.layer is not None)
-    if is_from_compiler(error) or (type(error) is RuntimeError and from_torch):
+def _unknown_reason(error: BaseException, found: Failure, is_torch_s: bool) -> Reason | None:
+    """torch's own sentence, for an exception that no rule and no message explains; None if it may not be torch's.
+
+    Args:
+        error: the exception.
+        found: what failed.
+        is_torch_s: whether torch's own code raised it. Where it did, a `TypeError` is still a mistake in a call.
+    """
+    concerns_tensors = type(error) is RuntimeError and (bool(found.tensors) or found.layer is not None)
+    is_refused = is_torch_s and not isinstance(error, TypeError | AssertionError)
+    if is_from_compiler(error) or concerns_tensors or is_refused:
         return Reason(TorchError, _first_line(found.message))
     return None
 

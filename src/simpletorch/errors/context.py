@@ -10,8 +10,9 @@ import sys
 
 from simpletorch.errors._description import describe, dtype_name
 from simpletorch.errors._fields import Place
+from simpletorch.errors._layers import explain_layers
 
-__all__ = ["describe", "dtype_name", "is_user_file", "module_path", "place"]
+__all__ = ["describe", "dtype_name", "explain_layers", "is_user_file", "module_path", "place"]
 
 
 def place() -> Place:

@@ -57,6 +57,7 @@ from simpletorch.mypy.calls import (
     transforms,
     wrappers,
 )
+from simpletorch.mypy.calls.arguments import SignatureContext
 from simpletorch.mypy.calls.arrays import tensors
 from simpletorch.mypy.convert.lift import is_module, is_tensor
 from simpletorch.mypy.convert.meta import may_ask
@@ -137,6 +138,7 @@ _FUNCTION_RESULTS: Final = joined(
 _METHOD_RESULTS: Final = joined(operators.METHOD_RESULTS, sizes.METHOD_RESULTS)
 
 C = TypeVar("C", bound=Place)
+S = TypeVar("S", bound=SignatureContext)
 R = TypeVar("R")
 H = TypeVar("H")
 
@@ -368,15 +370,17 @@ class SimpletorchPlugin(Plugin):
             module = module.rpartition(".")[0]
         return bool(module) and _TYPESHED in modules[module].path
 
-    def _signature(self, hook: Callable[[C, TypeTable], FunctionLike] | None) -> Callable[[C], FunctionLike] | None:
+    def _signature(self, hook: Callable[[S, TypeTable], FunctionLike] | None) -> Callable[[S], FunctionLike] | None:
         if hook is None:
             return None
 
-        def run(context: C, types: TypeTable) -> FunctionLike:
+        def run(context: S, types: TypeTable) -> FunctionLike:
             signature = hook(context, types)
-            if isinstance(signature, CallableType) and is_module(get_proper_type(signature.ret_type)):
+            if not isinstance(signature, CallableType):
+                return signature
+            if is_module(get_proper_type(signature.ret_type)):
                 containers.settle(context.context, context.api, types)
-            return signature
+            return factories.with_dtype_classes(signature, context)
 
         return self._guarded(run, _default_signature)
 

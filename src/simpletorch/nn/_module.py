@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from types import FrameType, FunctionType, GenericAlias
 from typing import TYPE_CHECKING, Any, Final
 
 from torch import nn
 
 from simpletorch.checks import bordered, config, is_bordered, local_names, remember_sizes
-from simpletorch.errors import explained
 from simpletorch.nn._contract import hold
 from simpletorch.nn._state import IncompatibleKeys, load
 
@@ -88,15 +87,6 @@ class Module(nn.Module):
                     hold(cls, member, names)
                 setattr(cls, name, bordered(member, names, check=wanted, sizes=sizes))
 
-    def compile(self, *args: Any, **kwargs: Any) -> None:
-        """Compile the call in place with `torch.compile` and its arguments; its errors are explained as any other's.
-
-        ``torch.compile(model)`` gives a module of torch's own, whose errors `simpletorch.explain` explains.
-        """
-        super().compile(*args, **kwargs)
-        if self._compiled_call_impl is not None:
-            self._compiled_call_impl = _explaining(self._compiled_call_impl)  # what torch's `__call__` asks for
-
     def load_state_dict(
         self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
     ) -> IncompatibleKeys:
@@ -146,21 +136,6 @@ class Module(nn.Module):
 
     def __class_getitem__(cls, item: Any) -> GenericAlias:
         return _Stated(nn.Module, item) if cls is Module else GenericAlias(cls, item)
-
-
-def _explaining(call: Callable[..., Any]) -> Callable[..., Any]:
-    """The call, with torch's errors explained."""
-
-    def explaining(*args: Any, **kwargs: Any) -> Any:
-        try:
-            return call(*args, **kwargs)
-        except Exception as error:
-            new = explained(error)
-            if new is None:
-                raise
-            raise new from new.__cause__
-
-    return explaining
 
 
 def _place_of_class() -> FrameType:

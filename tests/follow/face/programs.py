@@ -60,7 +60,7 @@ def as_torch(text: str) -> str | None:
     text = re.sub(r"^(from simpletorch import|import simpletorch) .*$", imports, text, flags=re.MULTILINE)
     text = re.sub(r"\b(?:st|Tensor)\.one_hot\b", "F.one_hot", text)
     text = re.sub(r"\b(?:st|Tensor)\.from_array\b", "torch.asarray", text)
-    text = re.sub(r"\bst\.(\w+)", lambda m: f"{homes('simpletorch')[m[1]]}.{m[1]}", text)
+    text = re.sub(r"\bst\.(\w+)", lambda m: _MODULES.get(m[1]) or f"{homes('simpletorch')[m[1]]}.{m[1]}", text)
     text = re.sub(r"\bParameter\.(\w+)(\(\[[^]]*\]\))", r"nn.Parameter(torch.\1\2)", text)
     text = re.sub(r"\bCUDATensor\.(\w+)\((.*?)\)", r"torch.\1(\2, device='cuda')", text)
     text = re.sub(r"\bTensor\[Float64\]\.(\w+)\((.*?)\)", r"torch.\1(\2, dtype=torch.float64)", text)

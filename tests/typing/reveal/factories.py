@@ -3,6 +3,7 @@
 import torch
 from torch import nn
 
+import simpletorch as st
 from simpletorch import CPUTensor, Device, Float32, Float64, Int32, Parameter, Tensor
 
 reveal_type(Tensor.zeros([3, 5], dtype=Float32))  # R: Tensor[Float32, 3, 5]
@@ -64,3 +65,6 @@ layer(x).sum().backward()
 if layer.weight.grad is not None:
     reveal_type(layer.weight.grad)  # R: Tensor[Float32, 7, 5]
     reveal_type(layer.weight.grad.norm())  # R: Tensor[Float32]
+reveal_type(st.zeros([3, 5], dtype=Float64))  # R: Tensor[Float64, 3, 5]
+reveal_type(torch.zeros(3, 5).to(dtype=Float64))  # R: Tensor[Float64, 3, 5]
+reveal_type(torch.zeros(3, 5).to(Float64))  # R: Tensor[Float64, 3, 5]

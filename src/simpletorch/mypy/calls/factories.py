@@ -1,6 +1,7 @@
 """``Tensor.zeros(3, 4)``, ``CPUTensor.zeros(3, 4)``, ``Parameter.zeros(3, 4)``, ``Tensor[Float32].zeros(3, 4)``.
 
-The rule is torch's own; the face says the rest: a device, a dtype, or that it is a parameter.
+The rule is torch's own; the face says the rest: a device, a dtype, or that it is a parameter. In torch's own calls too
+a class of `simpletorch.dtypes` stands for its dtype: ``st.zeros(3, dtype=Float32)``, ``t.to(Float64)``.
 """
 
 from __future__ import annotations
@@ -10,20 +11,21 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
+from mypy.nodes import Expression, RefExpr, TypeInfo
 from mypy.plugin import MethodSigContext
-from mypy.types import CallableType, Instance, ProperType, get_proper_type
+from mypy.types import CallableType, Instance, ProperType, Type, get_proper_type
 
-from simpletorch.mypy.calls.arguments import read_arguments
+from simpletorch.mypy.calls.arguments import SignatureContext, read_arguments
 from simpletorch.mypy.calls.arrays.tensors import with_arrays
 from simpletorch.mypy.calls.reader import CallReader
 from simpletorch.mypy.hooks import MethodHook
-from simpletorch.mypy.names import DEVICE_TENSORS, OUR_PARAMETER, OUR_TENSORS, PARAMETER, TENSOR
-from simpletorch.mypy.types import TypeTable
+from simpletorch.mypy.names import DEVICE_TENSORS, DTYPES_MODULE, OUR_PARAMETER, OUR_TENSORS, PARAMETER, TENSOR
+from simpletorch.mypy.types import TypeTable, any_type, walk
 from simpletorch.rules import Device, Report, Value, infer
-from simpletorch.rules.core.dtype import DType
+from simpletorch.rules.core.dtype import BY_NAME, DType
 from simpletorch.rules.core.values import TensorType
 
-__all__ = ["METHODS"]
+__all__ = ["METHODS", "with_dtype_classes"]
 
 _RENAMED: Final = {"from_array": "torch.asarray", "one_hot": "torch.nn.functional.one_hot"}
 _NAMES: Final = (
@@ -93,3 +95,33 @@ def _gradual(face: Instance, types: TypeTable) -> Instance:
 METHODS: Final[Mapping[str, MethodHook]] = {
     f"{face}.{name}": partial(_make, name) for face in _FACES for name in _NAMES
 }
+
+
+# -- classes for dtypes ------------------------------------------------------------------------------------------------
+
+
+def with_dtype_classes(signature: CallableType, context: SignatureContext) -> CallableType:
+    """The signature with anything for each `torch.dtype` that this call gives a dtype's class for.
+
+    At run time torch asks the class for its dtype; torch's stubs don't know it.
+    """
+    given = [any(_is_dtype_class(node) for node in nodes) for nodes in context.args]
+    if True not in given or len(given) != len(signature.arg_types):
+        return signature
+    formals = [
+        any_type() if is_class and _takes_dtype(formal) else formal
+        for is_class, formal in zip(given, signature.arg_types, strict=True)
+    ]
+    return signature.copy_modified(arg_types=formals)
+
+
+def _takes_dtype(formal: Type) -> bool:
+    return any(isinstance(part, Instance) and part.type.fullname == "torch._C.dtype" for part in walk(formal))
+
+
+def _is_dtype_class(node: Expression) -> bool:
+    if not isinstance(node, RefExpr) or not isinstance(node.node, TypeInfo):
+        return False
+    home, _, name = node.node.fullname.rpartition(".")
+    # a kind of dtypes, such as `Float`, is none of torch's
+    return home == DTYPES_MODULE and name in BY_NAME and BY_NAME[name].torch_name is not None

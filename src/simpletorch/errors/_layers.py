@@ -1,0 +1,93 @@
+"""The border around torch's own layers: ``nn.Linear(3, 4)(x)`` outside of any `Module` of ours raises a `TorchError`.
+
+A layer of ours is torch's own object, so the border has to be where torch calls it. ``torch.nn.Module.__call__`` gets a
+``try`` around the body that torch gave it. Python has no instruction for a ``try`` that nothing leaves, and no frame is
+added, so a call costs the same. The function stays the same object: dynamo and fx compare it by identity.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import sys
+from types import CodeType, FrameType, FunctionType
+from typing import Final
+
+import torch
+from torch import nn
+
+from simpletorch.errors._border import explained
+from simpletorch.errors._kinds import TorchError
+
+__all__ = ["explain_layers", "explained_call"]
+
+_HANDLER: Final = """
+try: ...
+except Exception as error:
+    from simpletorch.errors._layers import explained_call
+    explanation = explained_call(self, error)
+    if explanation is None:
+        raise
+    raise explanation from explanation.__cause__
+"""
+
+
+def explain_layers() -> None:
+    """Put the border around the calls of torch's layers; without torch's source they stay as they are."""
+    call = nn.Module.__call__
+    if isinstance(call, FunctionType) and (code := _with_border(call)) is not None:
+        call.__code__ = code
+
+
+def _with_border(function: FunctionType) -> CodeType | None:
+    """The code of ``function`` with its body inside of the ``try``; its lines stay those of torch's file."""
+    code = function.__code__
+    try:
+        source = inspect.getsource(function)
+    except OSError:
+        return None
+    block = ast.parse(f"if True:\n{source}").body[0]  # the source is indented as a method is
+    ast.increment_lineno(block, code.co_firstlineno - 2)
+    border = ast.parse(_HANDLER).body[0]
+    assert isinstance(block, ast.If)
+    definition = block.body[0]
+    assert isinstance(definition, ast.FunctionDef)
+    assert isinstance(border, ast.Try)
+    last = max((n for n in ast.walk(definition) if isinstance(n, ast.stmt)), key=lambda statement: statement.lineno)
+    for node in ast.walk(border):  # a traceback shows the last line of torch's for the handler
+        ast.copy_location(node, last)
+    border.body, definition.body = definition.body, [border]
+    names: dict[str, FunctionType] = {}
+    exec(compile(ast.Module([definition], []), code.co_filename, "exec", dont_inherit=True), names)
+    return names[definition.name].__code__.replace(co_qualname=code.co_qualname)
+
+
+def explained_call(module: nn.Module, error: Exception) -> TorchError | None:
+    """The `TorchError` for a call of ``module``; None where the exception is to be passed on.
+
+    A module of another library or of the program is its own affair, unless it was compiled in place. A layer that a
+    layer of torch's calls is explained there, because the program knows that one.
+    """
+    # torch's ``_compiled_call_impl`` is None in a module that isn't compiled
+    if not _is_torch_s(module) and module._compiled_call_impl is None:
+        return None
+    border = sys._getframe(1)
+    if torch.compiler.is_compiling() or _is_inside_of_a_layer(border.f_back):
+        return None
+    return explained(error, border)
+
+
+def _is_torch_s(module: nn.Module) -> bool:
+    """Whether what runs in the call is torch's ``forward``."""
+    return str(getattr(type(module).forward, "__module__", None)).startswith("torch.")
+
+
+def _is_inside_of_a_layer(frame: FrameType | None) -> bool:
+    from simpletorch.errors._stack import is_user  # loaded when something fails
+
+    code = nn.Module.__call__.__code__
+    while frame is not None and not is_user(frame.f_code):
+        if frame.f_code is code:
+            return True
+        frame = frame.f_back
+    return False
