@@ -33,9 +33,10 @@ except Exception as error:
 
 
 def explain_layers() -> None:
-    """Put the border around the calls of torch's layers; without torch's source they stay as they are."""
+    """Put the border around the calls of torch's layers, unless others have replaced them or there is no source."""
     call = nn.Module.__call__
-    if isinstance(call, FunctionType) and (code := _with_border(call)) is not None:
+    is_torch_s = isinstance(call, FunctionType) and call.__module__ == nn.Module.__module__
+    if is_torch_s and not call.__closure__ and (code := _with_border(call)) is not None:
         call.__code__ = code
 
 
