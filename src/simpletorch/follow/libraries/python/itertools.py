@@ -38,7 +38,7 @@ def _known(run: Interpreter, given: Iterable[Value], otherwise: Callable[[], Val
 
 
 def _too_long(run: Interpreter, reason: str) -> Value:
-    """Items of which each has an unknown length, or one that Python refuses for its memory."""
+    """Unknown items of unknown or enormous length; Python may refuse them for their memory."""
     guards.may_raise(run, guards.ANY)
     return Iterator(None, run.unknown(reason))
 
