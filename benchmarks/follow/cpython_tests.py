@@ -45,6 +45,9 @@ NAMES = [
     *("string_literals", "subclassinit", "super", "syntax", "textwrap", "tuple", "typechecks", "types"),
     *("unary", "unpack", "unpack_ex", "userdict", "userlist", "userstring", "with", "yield_from"),
 ]
+_FOLDER = Path(test.__file__).parent
+_SHARED = ("list_tests", "seq_tests", "mapping_tests", "string_tests")
+"""Modules of tests that several classes share."""
 _SHOWN = 6  # of what is wrong in one test case
 _SECONDS = 150  # of CPU, for one file
 _OF_ONE = 20  # of CPU, for one program
@@ -64,6 +67,7 @@ _BASE = """
 class _Case_:
     def setUp(self): pass
     def tearDown(self): pass
+    def addTypeEqualityFunc(self, *given): pass
     def fail(self, msg=None): raise AssertionError(msg)
     def assertEqual(self, first, second, msg=None):
         if not first == second: raise AssertionError(msg)
@@ -149,24 +153,66 @@ class _Assertions(ast.NodeTransformer):
         return node
 
 
+class _Renamed(ast.NodeTransformer):
+    """The classes of modules that several tests share, under names of their own: ``seq_tests.CommonTest``."""
+
+    def __init__(self, own: dict[str, str]) -> None:
+        self.own = own
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.ClassDef:
+        self.generic_visit(node)
+        node.name = self.own.get(node.name, node.name)
+        return node
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        return ast.Name(self.own.get(node.id, node.id), node.ctx)
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        self.generic_visit(node)
+        module = ast.unparse(node.value).removeprefix("test.")
+        return ast.Name(_own_name(module, node.attr), node.ctx) if module in _SHARED else node
+
+
+def _own_name(module: str, name: str) -> str:
+    return f"{module}_{name}"
+
+
+def _whole(source: str, module: str, seen: set[str]) -> list[ast.stmt]:
+    """The statements of a module, behind those of the modules of shared tests that it imports."""
+    tree = ast.parse(source)
+    own = {n.name: _own_name(module, n.name) for n in tree.body if isinstance(n, ast.ClassDef)} if module else {}
+    named = [
+        a.name.removeprefix("test.") for n in tree.body if isinstance(n, ast.Import | ast.ImportFrom) for a in n.names
+    ]
+    before: list[ast.stmt] = []
+    for name in named:
+        if name in _SHARED and name not in seen:
+            seen.add(name)
+            before += _whole((_FOLDER / f"{name}.py").read_text(), name, seen)
+    body = [n for n in _Renamed(own).visit(tree).body if not _is_main(n)]
+    return [*filter(_is_head, body), *before, *(n for n in body if not _is_head(n))]
+
+
 def programs(source: str) -> Iterator[tuple[str, str]]:
     """The test cases of a module: the name of each, and a program."""
-    names = [n.name for n in ast.parse(source).body if isinstance(n, ast.ClassDef) and _tests(n)]
+    names = [n.name for n in ast.parse(source).body if isinstance(n, ast.ClassDef)]
     for name in names:
-        tree = ast.parse(source)
-        body = [n for n in tree.body if not _is_main(n)]
+        body = _whole(source, "", set())
         classes = {n.name: n for n in body if isinstance(n, ast.ClassDef)}
         case = classes[name]
+        own = _own_tests(case, classes)
+        if not own:
+            continue
         for one in classes.values():
             one.bases = [ast.Name("_Case_", ast.Load()) if _is_case(b) else b for b in one.bases]
             if _tests(one):
                 one.decorator_list = []
-        for one in _tests(case):
+        for one in own:
             one.decorator_list = []
         kept = _bases(case, classes)
-        body = [n for n in body if not isinstance(n, ast.ClassDef) or not _tests(n) or n.name in kept]
+        body = [n for n in body if not isinstance(n, ast.ClassDef) or n.name in kept or not _is_test(n, classes)]
         first = next((i for i, n in enumerate(body) if not _is_head(n)), 0)
-        calls = [f"try:\n    {name}()._run_({t.name!r})\nexcept BaseException:\n    pass" for t in _tests(case)]
+        calls = [f"try:\n    {name}()._run_({t.name!r})\nexcept BaseException:\n    pass" for t in own]
         text = ast.Module([*body[:first], *ast.parse(_BASE).body, *body[first:]], [])
         text = ast.unparse(ast.fix_missing_locations(_Assertions().visit(text)))
         for begin in range(0, len(calls), _AT_A_TIME):
@@ -176,6 +222,20 @@ def programs(source: str) -> Iterator[tuple[str, str]]:
 
 def _tests(case: ast.ClassDef) -> list[ast.FunctionDef]:
     return [n for n in case.body if isinstance(n, ast.FunctionDef) and n.name.startswith("test")]
+
+
+def _is_test(case: ast.ClassDef, classes: dict[str, ast.ClassDef]) -> bool:
+    """Whether a class has tests, or derives from one that has."""
+    return any(_tests(classes[name]) for name in _bases(case, classes))
+
+
+def _own_tests(case: ast.ClassDef, classes: dict[str, ast.ClassDef]) -> list[ast.FunctionDef]:
+    """The tests of a case, and those that it has from a module of shared tests."""
+    shared = [n for n in _bases(case, classes) if n.startswith(_SHARED)]
+    if case.name.startswith(_SHARED):
+        return []
+    found = {t.name: t for n in sorted(shared, reverse=True) for t in _tests(classes[n])}
+    return list({**found, **{t.name: t for t in _tests(case)}}.values())
 
 
 def _bases(case: ast.ClassDef, classes: dict[str, ast.ClassDef]) -> set[str]:
@@ -258,10 +318,9 @@ def _in_a_child(name: str, source: str) -> dict[str, Any] | None:
 
 def main(names: list[str], kept: Path | None) -> int:
     """Follow these files, each in a process of its own; gives the exit status."""
-    folder = Path(test.__file__).parent
     total = dict.fromkeys(("files", "programs", "claims", "known", "count", "left"), 0)
     for name in names:
-        file = folder / f"test_{name}.py"
+        file = _FOLDER / f"test_{name}.py"
         if not file.is_file():
             continue
         answer = kept / f"{file.stem}.json" if kept is not None else None

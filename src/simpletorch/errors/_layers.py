@@ -35,8 +35,9 @@ except Exception as error:
 def explain_layers() -> None:
     """Put the border around the calls of torch's layers, unless others have replaced them or there is no source."""
     call = nn.Module.__call__
-    is_torch_s = isinstance(call, FunctionType) and call.__module__ == nn.Module.__module__
-    if is_torch_s and not call.__closure__ and (code := _with_border(call)) is not None:
+    if not isinstance(call, FunctionType) or call.__module__ != nn.Module.__module__ or call.__closure__:
+        return
+    if (code := _with_border(call)) is not None:
         call.__code__ = code
 
 

@@ -10,8 +10,8 @@ from simpletorch.follow import attributes, branches, guards, items, iteration, o
 from simpletorch.follow.annotations import hold_attribute
 from simpletorch.follow.marks import carried
 from simpletorch.follow.mistakes import events
-from simpletorch.follow.model import iterators, kinds, members
-from simpletorch.follow.outcomes import Done, Raised
+from simpletorch.follow.model import iterators, kinds, members, metaclasses
+from simpletorch.follow.outcomes import Done
 from simpletorch.follow.sources.syntax import of_node, unparsed
 from simpletorch.follow.values import (
     ASKED_FOR,
@@ -31,6 +31,7 @@ from simpletorch.follow.values import (
     Value,
     View,
     behind,
+    is_known,
 )
 
 if TYPE_CHECKING:
@@ -338,16 +339,28 @@ def _fits_one(
 _NO_SEQUENCES: Final = (int, float, complex, str, bytes, type(None), Dict, Set, Iterator, Tensor, Class, Function)
 
 
+def _is_of_two_kinds(value: Value) -> bool:
+    """Whether an object derives from several of Python's classes: which of them counts, their order says."""
+    if not isinstance(value, Instance):
+        return False
+    return (
+        len({c.module for c in value.cls.mro} & {"collections", "collections.abc"}) > 0 and behind(value) is not value
+    )
+
+
 def _fits_items(
     run: Interpreter, patterns: Sequence[ast.pattern], value: Value, scope: Scope, binding: dict[str, Value]
 ) -> Value:
     held = behind(value)
+    if _is_of_two_kinds(value):
+        return run.unknown("whether Python takes an object for a sequence", "bool")
     if isinstance(held, (*_NO_SEQUENCES, View)):
         return False
     is_named = isinstance(value, Instance) and value.cls.metadata.get("tuple")
     if not isinstance(held, tuple | List | range) and not is_named:
         plain = isinstance(value, Instance) and value.cls.unknown_base is None and members.knows_all(run, value.cls)
-        return False if plain else run.unknown("what a value is", "bool")
+        may_register = run.program.library_class("collections.abc.Sequence").metadata.get(metaclasses.REGISTERS)
+        return False if plain and not may_register else run.unknown("what a value is", "bool")
     found = run.items(value)
     if found is None:
         return run.unknown("whether a pattern fits", "bool")
@@ -371,11 +384,15 @@ def _fits_mapping(
     run: Interpreter, pattern: ast.MatchMapping, value: Value, scope: Scope, binding: dict[str, Value]
 ) -> Value:
     held = behind(value)
+    if _is_of_two_kinds(value):
+        return run.unknown("whether Python takes an object for a mapping", "bool")
     if not isinstance(held, Dict):
         plain = not isinstance(held, Unknown | Choice | Instance)
         return False if plain else run.unknown("what a value is", "bool")
     rows: list[tuple[ast.pattern, Value]] = []
     keys = [run.resolve(run.evaluate(k, scope)) for k in pattern.keys]
+    if len({k for k in keys if items.can_be_key(k)}) < sum(map(items.can_be_key, keys)):
+        raise kinds.error("ValueError")
     for key, inner in zip(keys, pattern.patterns, strict=True):
         if not items.can_be_key(key) or branches.may_be_missing(run, held.cells.get(key, 0)):
             return run.unknown("whether a dict has a key", "bool")
@@ -409,10 +426,12 @@ def _fits_class(
     elif places:
         stated = _match_args(run, cls)
         if is_one is not True or stated is None:
+            guards.may_raise(run, guards.ANY)
             return run.unknown("whether a pattern fits", "bool")
         if len(places) > len(stated):
-            raise Raised("TypeError", None, ("Exception", "BaseException"))
+            raise kinds.error("TypeError")
         names = [*stated[: len(places)], *names]
+    _check_names(names)
     for name, inner in zip(names, [*places, *pattern.kwd_patterns], strict=False):
         if isinstance(value, Unknown | Choice):
             return run.unknown("whether a pattern fits", "bool")
@@ -426,14 +445,30 @@ def _fits_class(
     return found if is_one is True or found is False else run.unknown("whether a pattern fits", "bool")
 
 
+def _check_names(names: Sequence[Value]) -> None:
+    """The parts of a class's pattern stand for an attribute each, and no two of them for one.
+
+    Raises:
+        Raised: they don't.
+    """
+    if len(set(names)) < len(names) or not all(isinstance(n, str) for n in names):
+        raise kinds.error("TypeError")
+
+
 def _match_args(run: Interpreter, cls: Value) -> tuple[str, ...] | None:
-    """The attributes that the parts of a class's pattern stand for."""
+    """The attributes that the parts of a class's pattern stand for.
+
+    Raises:
+        Raised: the class has something else than a tuple of names.
+    """
     if not isinstance(cls, Class):
         return None
     own = cls.find("__match_args__")
     if own is not None:
-        found = run.items(own[0])
-        return found if found is not None and all(isinstance(n, str) for n in found) else None
+        stated = run.resolve(own[0])
+        if kinds.is_of_python(stated) and not isinstance(stated, tuple):
+            raise kinds.error("TypeError")
+        return tuple(stated) if isinstance(stated, tuple) and all(map(is_known, stated)) else None
     fields = next((c.metadata["dataclass"] for c in cls.mro if "dataclass" in c.metadata), None)
     if fields is not None:
         return tuple(f.name for f in fields if f.in_init and not f.by_name_only)

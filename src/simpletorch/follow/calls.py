@@ -108,6 +108,8 @@ def _native(
     except (IndexError, KeyError, TypeError, AttributeError, ValueError, AssertionError) as error:
         if type(work) is Model and (refused := _misfit(run, work, args, kwargs)) is not None:
             return refused
+        if isinstance(error, IndexError) and not args and not kwargs:  # it needs an argument: ``Counter.__init__()``
+            raise Raised("TypeError", None, _TYPE_ERROR) from None
         named = [name for name in _OPERANDS if name in kwargs]
         if named and type(work) is not Model:  # they may be given by name, which few models look for
             rest = {k: v for k, v in kwargs.items() if k not in named}
@@ -147,6 +149,9 @@ def _instance(run: Interpreter, function: Instance, args: tuple[Value, ...], kwa
     return in_the_dark(run, function, args, kwargs)
 
 
+_COLLECTIONS: Final = (List, Dict, Set, tuple)
+
+
 def _method(run: Interpreter, name: str, receiver: Value, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     if type(receiver) is Choice:
         receiver = run.resolve(receiver)
@@ -157,13 +162,15 @@ def _method(run: Interpreter, name: str, receiver: Value, args: tuple[Value, ...
     table = METHODS.get(type_of(receiver), {})
     work = table.get(name)
     if work is not None:
+        if type(receiver) in _COLLECTIONS:
+            kinds.check_method(receiver, name, len(args), kwargs)
         return _native(run, name, work, (receiver, *args), kwargs)
     if isinstance(receiver, Tensor) and not receiver.array:
         return run.ask(f"Tensor.{name}", (receiver, *args), kwargs)
     if name == "backward" and branches.type_name(receiver) in ("int", "float"):
         gradients.need_number(run, receiver)
     guards.may_raise(run, guards.ANY)
-    changed = (receiver,) if isinstance(receiver, List | Dict | Set) else ()
+    changed = (receiver,) if isinstance(receiver, List | Dict | Set | Iterator) else ()
     escape(run, (*changed, *args, *kwargs.values()))
     return run.unknown(f"what .{name}() gives")
 
@@ -353,7 +360,8 @@ def in_the_dark(run: Interpreter, function: Value, args: tuple[Value, ...], kwar
     made = run.unknown(reason)
     if isinstance(function, Unknown):
         made.origin = function.origin
-    made.given = tuple(v for a in (*args, *kwargs.values()) for v in (a if type(a) is tuple else (a,)) if _is_kept(v))
+    given = (function, *args, *kwargs.values())
+    made.given = tuple(v for a in given for v in (a if type(a) is tuple else (a,)) if _is_kept(v))
     return made
 
 

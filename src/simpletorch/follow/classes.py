@@ -172,8 +172,7 @@ def _minds_its_end(node: ast.AST) -> bool:
 
 
 def _body(function: Function) -> list[ast.stmt]:
-    assert not isinstance(function.node, ast.Lambda)
-    return function.node.body
+    return generators.statements(function.node)
 
 
 def give(run: Interpreter, scope: Scope, value: Value, *, several: bool = False) -> Value:
@@ -404,8 +403,10 @@ def managed(run: Interpreter, manager: Value, inside: Callable[[Value], Done], *
         return _suppressing(run, manager, lambda: inside(given))
     enter, exit_ = ("__aenter__", "__aexit__") if asynchronous else ("__enter__", "__exit__")
     if isinstance(manager, Instance) and manager.cls.find(enter) is not None:
-        value = run.call(run.attribute(manager, enter), ())
         leave = manager.cls.find(exit_)
+        if leave is None:
+            kinds.need(run, manager, exit_)
+        value = run.call(run.attribute(manager, enter), ())
         return inside(value) if leave is None else _left(run, manager, leave[0], lambda: inside(value))
     kinds.need(run, manager, exit_)
     kinds.need(run, manager, enter)

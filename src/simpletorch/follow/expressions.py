@@ -215,6 +215,8 @@ def _mapping(run: Interpreter, value: Value) -> Value:
     if is_plain and value.cls.find("keys") is None:
         guards.may_raise(run, guards.ANY)
         return run.unknown("a mapping whose keys aren't known")
+    if isinstance(value, Instance) and value.cls.is_a("enum.Enum") and value.cls.find("keys") is None:
+        raise kinds.error("TypeError")
     if kinds.has_attribute(value, "keys") is False or isinstance(value, Tensor | Iterator):
         raise kinds.error("TypeError")
     return value

@@ -12,7 +12,7 @@ from simpletorch.follow.budget import LARGEST
 from simpletorch.follow.marks import sparsity
 from simpletorch.follow.memory import stand_ins
 from simpletorch.follow.mistakes import events
-from simpletorch.follow.model import kinds, metaclasses, unmodelled
+from simpletorch.follow.model import generators, kinds, metaclasses, unmodelled
 from simpletorch.follow.numbers import between, offsets, sizes
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
@@ -130,6 +130,12 @@ def check_key(run: Interpreter, value: Value) -> None:
     """
     if is_unhashable(run, value):
         raise Raised("TypeError", None, _LOOKUP[1:])
+    if isinstance(value, Instance):
+        for name in ("__hash__", "__eq__"):
+            own = value.cls.find(name)
+            if own is not None and isinstance(own[0], Function) and generators.has_effects(own[0].node):
+                guards.may_raise(run, guards.ANY)  # how often Python asks isn't followed
+                run.escape((own[0], value))
 
 
 def check_index(run: Interpreter, index: Value) -> None:
@@ -530,6 +536,9 @@ def remove(run: Interpreter, owner: Value, index: Value) -> None:
 def as_dict(run: Interpreter, value: Value) -> Value:
     """The dict that ``dict(value)`` and ``**value`` take; a mapping of the program's is asked for its keys."""
     held = behind(value)
+    if isinstance(held, Dict) and isinstance(value, Instance) and value.cls.find("__iter__") is not None:
+        guards.may_raise(run, guards.ANY)  # then Python asks for its keys, and for each of them
+        return run.unknown("a mapping that goes over its keys in its own way")
     keys = held.cls.find("keys") if isinstance(held, Instance) and held.cls.find("__getitem__") else None
     if keys is None or not isinstance(keys[0], Function):
         return held

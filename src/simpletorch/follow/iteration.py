@@ -21,6 +21,7 @@ from simpletorch.follow.values import (
     Instance,
     Iterator,
     List,
+    Method,
     Set,
     Tensor,
     Unknown,
@@ -263,7 +264,10 @@ def iterator(run: Interpreter, value: Instance | Class) -> Value:
         found = run.resolve(run.call(own, ()))
         if isinstance(found, Instance) and found.cls.find("__next__") is not None:
             return iterators.by_next(run, found)
-        return found
+        is_own = isinstance(own, Method) and isinstance(own.function, Function)
+        if isinstance(found, Instance) or (is_own and not isinstance(found, Iterator)):
+            kinds.need(run, found, "__next__")
+        return None if isinstance(found, Instance) else found
     if value.cls.fields is not None and value.cls.metadata.get("tuple"):
         names = [name for name, _ in value.cls.fields]
         return tuple(value.cells[n] if n in value.cells else run.unknown(f"the field {n!r}") for n in names)

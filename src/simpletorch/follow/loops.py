@@ -69,7 +69,7 @@ class _Loop:
         self.updates = run.updates
         self.forks = 0
         self.rounds = 0
-        self.dict: tuple[Dict | Set | List, int] | None = None  # what it goes over, and how many keys that has
+        self.dict: tuple[Dict | Set | List, tuple[Value, ...]] | None = None  # what it goes over, and its keys
         self.lists: tuple[tuple[List, Any], ...] = ()  # the lists behind an iterator that it goes over, as they were
         self.again: Callable[[int], Value] | None = None  # see `iterators.Lazy`
         self.last: Last | None = None  # the last batch, if it has fewer samples than the others
@@ -99,12 +99,25 @@ class _Loop:
         """Whether a round has added keys to the dict, or items to the deque, that the loop goes over, or taken some."""
         if self.dict is None or self.run.conditions:
             return False
-        owner, size = self.dict
+        owner, keys = self.dict
         if isinstance(owner, List):
-            return owner.items is not None and len(owner.items) != size
+            return owner.items is not None and len(owner.items) != len(keys)
         is_open = owner.open if isinstance(owner, Set) else owner.rest is not MISSING
         known = not is_open and not any(isinstance(v, Choice) for v in owner.cells.values())
-        return known and len(owner.cells) != size
+        return known and len(owner.cells) != len(keys)
+
+    @property
+    def has_other_keys(self) -> bool:
+        """Whether there are as many keys as before, but others: Python may see them, or say that they have changed."""
+        if self.dict is None or isinstance(self.dict[0], List):
+            return False
+        owner, keys = self.dict
+        return len(owner.cells) == len(keys) and tuple(owner.cells) != keys
+
+    def is_behind_all(self, index: int) -> bool:
+        """Whether an ``OrderedDict`` isn't looked at any more: the iterator was at its last key."""
+        owner, keys = self.dict or (None, ())
+        return isinstance(owner, Dict) and owner.kind == "OrderedDict" and index >= len(keys)
 
     def ends_normally(self, bind: Callable[[], None]) -> bool:
         """One round; whether it surely leads to the next one."""
@@ -154,9 +167,9 @@ def _over(run: Interpreter, node: ast.For | ast.AsyncFor, scope: Scope, source: 
     if found is not None:
         watched = whole.owner if isinstance(whole, View) else whole
         alive = isinstance(source, List) and source is whole and not isinstance(source, View)
-        loop.dict = (watched, len(watched.cells)) if isinstance(watched, Dict | Set) else None
+        loop.dict = (watched, tuple(watched.cells)) if isinstance(watched, Dict | Set) else None
         if isinstance(whole, Instance) and whole.cls.qualified == "collections.deque" and isinstance(source, List):
-            loop.dict, alive = (source, len(found)), True
+            loop.dict, alive = (source, found), True
         done = _each(loop, node, found, 0, source if alive else None)
     else:
         guards.may_raise(run, guards.ANY)
@@ -262,6 +275,10 @@ def _each(
             if source.items is None:
                 return _again(loop, partial(assignment.assign, run, node.target, source.item, scope), lambda: None)
             items = source.items
+        if loop.is_behind_all(index):
+            break
+        if index > first and loop.has_other_keys:
+            return _changed(loop, node, index)
         if index > first and loop.has_changed:
             return Raise(Raised("RuntimeError", None, ("Exception", "BaseException")))
         if any(v.items is not before for v, before in loop.lists):

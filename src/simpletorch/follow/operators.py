@@ -19,6 +19,7 @@ from simpletorch.follow.numbers import between, indexes, offsets
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
     MISSING,
+    OF_NUMPY,
     SIZE,
     BoundNative,
     Choice,
@@ -198,7 +199,7 @@ def _of_objects(run: Interpreter, name: str, left: Value, right: Value) -> Value
         if not isinstance(one, Instance):
             continue
         found, negated = one.cls.find(method), False
-        if found is None and method == "__ne__":
+        if found is None and method == "__ne__" and not _compares(one):
             found, negated = one.cls.find("__eq__"), True
         if found is not None:
             answer = run.resolve(run.call(run.special(one, "__eq__" if negated else method), (other,)))
@@ -656,7 +657,7 @@ def _of_tuples(run: Interpreter, name: str, left: tuple[Any, ...], right: tuple[
 def _equal_items(run: Interpreter, left: Value, right: Value) -> Value:
     """Whether two items are equal: one is equal to itself, whatever its class says."""
     left, right = run.resolve(left), run.resolve(right)
-    if left is right and isinstance(left, Instance) and not stand_ins.is_one(left):
+    if left is right and (isinstance(left, float) or (isinstance(left, Instance) and not stand_ins.is_one(left))):
         return True
     found = branches.truth(run, binary(run, "__eq__", left, right)) if isinstance(left, Instance) else None
     return found if isinstance(found, bool) else run.resolve(binary(run, "__eq__", left, right))
@@ -823,6 +824,8 @@ def contains(run: Interpreter, collection: Value, value: Value) -> Value:
         kinds.need(run, value, "__index__" if isinstance(collection, bytes) else "a text's")
     if is_text and not isinstance(value, str if isinstance(collection, str) else bytes | int):
         raise kinds.error("TypeError")
+    if isinstance(collection, bytes) and isinstance(value, int) and not 0 <= value < 256:
+        raise kinds.error("ValueError")
     if isinstance(collection, str | bytes) and isinstance(value, Namespace | Class):
         return unmodelled.operator(run, "in")
     if isinstance(collection, Class):
@@ -953,7 +956,7 @@ def is_instance(run: Interpreter, value: Value, cls: Value) -> Value:
         there = any(isinstance(c, Class) and c.qualified in _OF_TENSORS for c in options)
         return True if there else run.derived("isinstance", value, cls)
     if isinstance(value, Unknown):
-        if value.type is not None and all(_is_no_number(run, c) for c in options):
+        if value.type is not None and value.reason != OF_NUMPY and all(_is_no_number(run, c) for c in options):
             return any(c.name == value.type or (c.name == "int" and value.type == "bool") for c in options)
         return run.derived("isinstance", value, cls)
     answers = [_is_one(run, value, c) for c in options]

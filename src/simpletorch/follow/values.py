@@ -53,6 +53,7 @@ __all__ = [
     "MISSING",
     "NEXT",
     "OFF",
+    "OF_NUMPY",
     "PENDING",
     "RELOADED",
     "REPEATED",
@@ -101,6 +102,9 @@ program's sizes can depend on it as a rule. "code" is everything else: files, li
 
 GOES_ROUND: Final = ("goes round", None, None)
 """The fact of a condition: that a loop of which the length isn't known goes round once more."""
+
+OF_NUMPY: Final = "a number of NumPy's by chance"
+"""The reason of a number whose class is NumPy's own."""
 
 
 @final

@@ -9,7 +9,7 @@ from simpletorch.follow.libraries import NATIVES, Work, library_class, model, na
 from simpletorch.follow.libraries.arrays import ANY, array, as_array, as_dtype, by_rule, is_hidden, shape_of
 from simpletorch.follow.libraries.python.chance import any_of
 from simpletorch.follow.numbers import indexes, offsets
-from simpletorch.follow.values import MISSING, Choice, Instance, List, Tensor, Unknown, Value, is_int
+from simpletorch.follow.values import MISSING, OF_NUMPY, Choice, Instance, List, Tensor, Unknown, Value, is_int
 from simpletorch.rules.core.dtype import FLOAT64, INT64, DType
 from simpletorch.shapes import Shape
 
@@ -63,6 +63,8 @@ def _drawn(name: str, parameters: str, dtype: DType) -> Work:
         if size is None and not all(branches.type_name(p) in ("int", "float") for p in parameters):
             return array(_together(run, parameters), kind)
         made = _number(run, dtype) if size is None and kind == dtype else array(shape_of(run, size), kind)
+        if name == "integers" and isinstance(made, Unknown):
+            made.reason = OF_NUMPY
         if name in ("randint", "integers") and endpoint is False and method is None:
             made.numbers = indexes.drawn(0 if len(parameters) == 1 else parameters[0], parameters[-1])
         return made

@@ -179,7 +179,7 @@ def _in_its_place(run: Interpreter, lost: _Part) -> int | None:
     A program makes loaders in the order of the parts. If just one doesn't follow it, and its part is unused, that one
     has the wrong samples. A small part that two loaders share, before a larger one that is left over, is a sample.
     """
-    seen = run.training.loading
+    seen = run.training.of(Loading)
     parts = [p for p in seen.parts.values() if p.whole == lost.whole]
     order = next(i for i, one in enumerate(parts) if one is lost)
     owns = [_taken(loader, seen.parts) for loader in seen.loaders]

@@ -22,7 +22,7 @@ from simpletorch.follow.values import MISSING, Function, Instance, Iterator, Val
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["Steps", "ask", "close", "has_effects", "not_stop"]
+__all__ = ["Steps", "ask", "close", "has_effects", "not_stop", "statements"]
 
 _Stepping: TypeAlias = Generator[Value, Value, Done]
 _YIELDS: Final = (ast.Yield, ast.YieldFrom)
@@ -77,6 +77,14 @@ def _delegates(node: ast.AST) -> bool:
     return any(isinstance(inner, ast.YieldFrom) for inner in walk(node))
 
 
+@of_node
+def statements(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> list[ast.stmt]:
+    """The body of a function; that of a lambda is what it returns."""
+    if not isinstance(node, ast.Lambda):
+        return node.body
+    return [ast.copy_location(ast.Return(node.body), node.body)]
+
+
 class Steps(iterators.Lazy):
     """A generator: its body, and how far it has come.
 
@@ -125,6 +133,9 @@ class Steps(iterators.Lazy):
             return END
         if run.resolve(cells.get(_AT, 0)) != self.at:  # some of what it did was taken back
             return self.lost()
+        if self.body is not None and self.body.gi_running:  # it asks itself, which Python refuses
+            guards.may_raise(run, guards.ANY)
+            return self.lost()
         self.at += 1
         run.heap.write(cells, _AT, self.at)
         first = self.body is None
@@ -132,8 +143,7 @@ class Steps(iterators.Lazy):
             if thrown is not None:
                 self._ends()
                 raise thrown
-            assert not isinstance(self.function.node, ast.Lambda)
-            self.body = _block(run, self.function.node.body, self.scope)
+            self.body = _block(run, statements(self.function.node), self.scope)
             run.heap.begin()
         depth = run.heap.depth
         try:
@@ -152,7 +162,7 @@ class Steps(iterators.Lazy):
             raise
         if first:
             run.heap.keep()
-            run.waiting |= self.waits
+        run.waiting |= self.waits
         return value
 
     @property

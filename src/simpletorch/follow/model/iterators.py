@@ -252,24 +252,25 @@ def alive(source: List) -> Iterator:
     made = Iterator(None)
     made.cells["items"] = source
     if isinstance(source, View):
-        made.cells[_KEYS] = len(source.owner.cells)
+        made.cells[_KEYS] = tuple(source.owner.cells)
     return made
 
 
-_KEYS: Final = "(keys)"  # how many keys a dict had when somebody began to go over it
+_KEYS: Final = "(keys)"  # the keys that a dict had when somebody began to go over it
 
 
 def _check_keys(run: Interpreter, value: Iterator, source: View) -> bool:
-    """Whether it is known that a dict has as many keys as before.
+    """Whether it is known that a dict has the keys that it had.
 
     Raises:
-        Raised: it has others.
+        Raised: it has another number of them.
     """
     owner = source.owner
     if owner.rest is not MISSING or any(isinstance(v, Choice) for v in owner.cells.values()):
         return False
-    if len(owner.cells) == value.cells[_KEYS]:
-        return True
+    before = value.cells[_KEYS]
+    if len(owner.cells) == len(before):
+        return tuple(owner.cells) == before
     if owner.kind == "OrderedDict":  # behind its last key it isn't looked at
         return False
     raise Raised("RuntimeError", None, ("Exception", "BaseException"))

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import builtins
 import collections.abc
+import inspect
 import sys
 from collections import Counter, OrderedDict, defaultdict, deque
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import guards
@@ -30,6 +32,7 @@ from simpletorch.follow.values import (
     behind,
     is_tuple,
 )
+from simpletorch.rules.core.binding import Binder
 from simpletorch.shapes import Expr
 
 if TYPE_CHECKING:
@@ -37,6 +40,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "check_arguments",
+    "check_arity",
+    "check_method",
     "collection_of",
     "error",
     "has",
@@ -180,6 +185,63 @@ def check_arguments(cls: Class, args: tuple[Value, ...], kwargs: Mapping[str, Va
     least, most, named = _ARGUMENTS.get(cls.name, (0, sys.maxsize, None)) if cls.module == "builtins" else (0, 99, None)
     if len(args) < least or len(args) > most or (named is not None and not set(kwargs) <= set(named)):
         raise error("TypeError")
+
+
+_WITHOUT_SIGNATURE: Final[dict[str, Any]] = {
+    **dict.fromkeys(("clear", "copy", "items", "keys", "values", "pop", "popleft", "reverse"), lambda self, /: None),
+    **dict.fromkeys(
+        (
+            *("add", "remove", "discard", "issubset", "issuperset", "isdisjoint", "count", "__getitem__"),
+            *("symmetric_difference", "symmetric_difference_update", "append", "appendleft", "extend", "extendleft"),
+            "__contains__",
+        ),
+        lambda self, value, /: None,
+    ),
+    "index": lambda self, value, start=0, stop=9, /: None,
+    "insert": lambda self, index, value, /: None,
+    "rotate": lambda self, n=1, /: None,
+}
+"""What the methods of sets and deques take, and those of dicts; of these Python has no signature."""
+
+
+@lru_cache(maxsize=512)
+def _binder(kind: type, name: str) -> Binder | None:
+    """The parameters of a method of Python's; None where they aren't known."""
+    try:
+        found = inspect.signature(getattr(kind, name))
+    except ValueError:
+        if name not in _WITHOUT_SIGNATURE or (name == "pop" and issubclass(kind, dict)):
+            return None
+        found = inspect.signature(_WITHOUT_SIGNATURE[name])
+    return Binder.of(found)
+
+
+def check_method(value: Value, name: str, count: int, names: Collection[str]) -> None:
+    """A method of one of Python's collections is called with so many arguments by place, and these by name.
+
+    Raises:
+        Raised: it doesn't take them.
+    """
+    there = [type(w) for w in witnesses(value) if hasattr(w, name)]
+    if isinstance(value, List) and list not in there:  # a list has no such method
+        return
+    if there and all(_misfits(kind, name, count + 1, names) for kind in there):
+        raise error("TypeError")
+
+
+def check_arity(kind: type, name: str, count: int, names: Collection[str]) -> None:
+    """The same for a method of one class, with the object that it is called on.
+
+    Raises:
+        Raised: it doesn't take them.
+    """
+    if _misfits(kind, name, count, names):
+        raise error("TypeError")
+
+
+def _misfits(kind: type, name: str, count: int, names: Collection[str]) -> bool:
+    binder = _binder(kind, name)
+    return binder is not None and binder.misfit(count, names) is not None
 
 
 def collection_of(cls: Class) -> Value:

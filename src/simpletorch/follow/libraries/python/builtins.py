@@ -581,7 +581,10 @@ def _iter(run: Interpreter, source: Value, sentinel: Value = MISSING, /) -> Valu
     if isinstance(source, Iterator):  # of a range it is known how long it is, but not of what is left of it
         return Iterator(None, source.cells["item"]) if SIZE in source.cells else source
     if isinstance(source, Instance) and source.cls.find("__iter__") is not None:
+        own = source.cls.find("__iter__")
         found = run.resolve(run.call(run.attribute(source, "__iter__"), ()))
+        if isinstance(found, Instance) or (own and isinstance(own[0], Function) and not isinstance(found, Iterator)):
+            kinds.need(run, found, "__next__")
         return found if isinstance(found, Iterator | Instance) else _iter(run, found)
     if isinstance(source, Dict):
         source = run.resolve(run.call(BoundNative("keys", source), ()))

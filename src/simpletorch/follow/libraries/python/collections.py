@@ -9,7 +9,7 @@ from keyword import iskeyword
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import branches, items, iteration
+from simpletorch.follow import branches, guards, items, iteration
 from simpletorch.follow.budget import LARGEST
 from simpletorch.follow.libraries import OWN, library_class, model
 from simpletorch.follow.libraries.python.builtins import make_dict
@@ -82,20 +82,27 @@ def _chain_map(run: Interpreter, *maps: Value) -> Value:
 
 
 def _make_deque(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    made = Instance(cls)
+    _fill(run, made, args, kwargs)
+    return made
+
+
+def _fill(run: Interpreter, made: Instance, args: tuple[Value, ...], kwargs: dict[str, Value]) -> None:
+    """``deque.__init__``: what it held before is gone."""
+    if len(args) > 2:
+        raise kinds.error("TypeError")
     most = run.resolve(args[1] if len(args) > 1 else kwargs.get("maxlen"))
     if most is not None:
         kinds.need(run, most, "__index__")
     if isinstance(most, int) and not 0 <= most <= sys.maxsize:
         raise kinds.error("ValueError" if most < 0 and -most <= sys.maxsize else "OverflowError")
     found = run.items(iteration.check(run, args[0])) if args else ()
-    made = Instance(cls)
-    made.cells["maxlen"] = most
+    run.heap.write(made.cells, "maxlen", most)
     if found is None:
-        made.cells["held"] = List(None, iteration.item(run, args[0]))
+        run.heap.write(made.cells, "held", List(None, iteration.item(run, args[0])))
     else:
-        made.cells["held"] = List()
+        run.heap.write(made.cells, "held", List())
         _keep(run, made, found, at_end=True)
-    return made
 
 
 def _held(run: Interpreter, deque: Instance) -> List:
@@ -124,7 +131,7 @@ def _keep(run: Interpreter, deque: Instance, items_: tuple[Value, ...], *, at_en
 def _grow(*, at_end: bool, several: bool) -> Any:
     def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
         owner, held = args[0], _held(run, args[0])
-        more = run.items(args[1]) if several else (args[1],)
+        more = run.items(iteration.check(run, args[1])) if several else (args[1],)
         if more is None or held.items is None or len(more) + len(held.items) > LARGEST:
             kept = held.items if held.items is not None else (held.item,)
             new = (iteration.item(run, args[1]),) if more is None else more
@@ -139,7 +146,33 @@ def _grow(*, at_end: bool, several: bool) -> Any:
 
 def _of_held(name: str) -> Any:
     """A method that is the list's."""
-    return lambda run, args, kwargs: run.call(run.attribute(_held(run, args[0]), name), args[1:], kwargs)
+
+    def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+        held = _held(run, args[0])
+        if any(isinstance(v, Instance) and v.cls.find("__eq__") is not None for v in held.items or ()):
+            guards.may_raise(run, guards.ANY)  # a comparison may change the deque, which it refuses
+        return run.call(run.attribute(held, name), args[1:], kwargs)
+
+    return work
+
+
+def _insert(run: Interpreter, self: Value, index: Value, object: Value, /) -> Value:
+    held, most = _held(run, self), run.resolve(self.cells["maxlen"])
+    if isinstance(most, int) and held.items is not None and len(held.items) >= most:
+        raise kinds.error("IndexError")
+    if most is not None:
+        guards.may_raise(run, guards.ANY)
+    return run.call(run.attribute(held, "insert"), (index, object))
+
+
+def _checked(name: str, work: Any) -> Any:
+    """A method with as many arguments as Python's takes."""
+
+    def checked(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+        kinds.check_arity(collections.deque, name, len(args), kwargs)
+        return work(run, args, kwargs)
+
+    return checked
 
 
 def _pop(run: Interpreter, self: Value, /) -> Value:
@@ -171,20 +204,22 @@ library_class(
     "collections.deque",
     make=_make_deque,
     methods={
-        "append": _grow(at_end=True, several=False),
-        "appendleft": _grow(at_end=False, several=False),
-        "extend": _grow(at_end=True, several=True),
-        "extendleft": _grow(at_end=False, several=True),
+        "__init__": lambda run, args, kwargs: _fill(run, args[0], args[1:], kwargs),
+        "append": _checked("append", _grow(at_end=True, several=False)),
+        "appendleft": _checked("appendleft", _grow(at_end=False, several=False)),
+        "extend": _checked("extend", _grow(at_end=True, several=True)),
+        "extendleft": _checked("extendleft", _grow(at_end=False, several=True)),
+        "insert": _insert,
         "pop": _pop,
         "popleft": _popleft,
         "rotate": _rotate,
-        "copy": _copy,
+        "copy": _checked("copy", _copy),
         "__iter__": lambda run, args, kwargs: _held(run, args[0]),
         "__len__": lambda run, args, kwargs: run.call(run.program.builtin(run, "len"), (_held(run, args[0]),)),
-        "__getitem__": lambda run, args, kwargs: items.get(run, _held(run, args[0]), args[1]),
+        "__getitem__": _checked("__getitem__", lambda run, args, kwargs: items.get(run, _held(run, args[0]), args[1])),
         "__setitem__": lambda run, args, kwargs: items.put(run, _held(run, args[0]), args[1], args[2]),
         "__delitem__": lambda run, args, kwargs: items.remove(run, _held(run, args[0]), args[1]),
-        **{name: _of_held(name) for name in ("clear", "count", "index", "remove", "reverse", "insert")},
+        **{name: _checked(name, _of_held(name)) for name in ("clear", "count", "index", "remove", "reverse")},
     },
 )
 

@@ -217,6 +217,8 @@ def _operator(name: str) -> Any:
         left, right = _as_value(args[0]), _as_value(run.resolve(args[1]))
         if not isinstance(left, Instance) and not isinstance(right, Instance):
             return run.operate(name, left, right)
+        if isinstance(right, Instance) and not right.cls.is_a("enum.Enum"):
+            return NotImplemented  # its class may have the mirrored operator
         if name in ("__eq__", "__ne__"):
             unknown = not isinstance(right, Instance) and not is_known(right)
             if unknown or stand_ins.may_be_one(left, right):

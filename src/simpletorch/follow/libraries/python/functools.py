@@ -59,7 +59,10 @@ _ROOTS: Final[dict[str, dict[str, tuple[bool, str]]]] = {
 def _ordered(root: str, holds: bool, also: str) -> Work:
     def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
         left, right = args
-        first = operators.as_bool(run, run.call(run.special(left, root), (right,)))
+        answer = run.resolve(run.call(run.special(left, root), (right,)))
+        if answer is NotImplemented:
+            return answer
+        first = operators.as_bool(run, answer)
         first = first if holds else operators.negate(run, first)
         if also == "" or (first is True and also.startswith("or")) or (first is False and also.startswith("and")):
             return first
@@ -93,16 +96,23 @@ def _cached(function: Value, most: int | None) -> Value:
 
 @model("functools.wraps")
 def _wraps(run: Interpreter, wrapped: Value, assigned: Value = None, updated: Value = None) -> Value:
-    return Native("wraps", lambda run, given, kwargs: _update_wrapper(run, given[0], wrapped))
+    more = () if assigned is updated is None else (assigned, updated)
+    return Native("wraps", lambda run, given, kwargs: _update_wrapper(run, given[0], wrapped, *more))
 
 
 @model("functools.update_wrapper")
 def _update_wrapper(run: Interpreter, wrapper: Value, wrapped: Value, *more: Value, **rest: Value) -> Value:
+    if more or rest:  # not the names that it copies by itself
+        run.escape((wrapper,))
+        return wrapper
     if isinstance(wrapper, Function):
         for name, value in (wrapped.attributes if isinstance(wrapped, Function) else {}).items():
             run.heap.write(wrapper.attributes, name, value)
         run.heap.write(wrapper.attributes, "__wrapped__", wrapped)
-        run.heap.write(wrapper.attributes, "__name__", getattr(wrapped, "name", run.unknown("a name", "str")))
+        name = getattr(wrapped, "name", run.unknown("a name", "str"))
+        name = name.rpartition(".")[2] if isinstance(name, str) else name
+        run.heap.write(wrapper.attributes, "__name__", name)
+        run.heap.write(wrapper.attributes, "__qualname__", run.unknown("a name", "str"))
     return wrapper
 
 

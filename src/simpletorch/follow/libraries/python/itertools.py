@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import branches, iteration
+from simpletorch.follow import branches, guards, iteration
 from simpletorch.follow.libraries import Work, model, native
 from simpletorch.follow.model import iterators, kinds
 from simpletorch.follow.values import NEXT, Iterator, List, Value
@@ -35,6 +35,12 @@ def _known(run: Interpreter, given: Iterable[Value], otherwise: Callable[[], Val
     """The items of one of Python's own iterators; where there are too many, one for all."""
     found = tuple(itertools.islice(given, _MOST + 1))
     return Iterator(found) if len(found) <= _MOST else Iterator(None, otherwise())
+
+
+def _too_long(run: Interpreter, reason: str) -> Value:
+    """Unknown items of unknown or enormous length; Python may refuse them for their memory."""
+    guards.may_raise(run, guards.ANY)
+    return Iterator(None, run.unknown(reason))
 
 
 @model("itertools.chain")
@@ -90,8 +96,10 @@ def _chain_from(run: Interpreter, iterable: Value, /) -> Value:
 @model("itertools.product")
 def _product(run: Interpreter, *iterables: Value, repeat: Value = 1) -> Value:
     rows = _rows(run, iterables)
-    if not isinstance(repeat, int):
-        return Iterator(None, run.unknown("an item of a product"))
+    if not isinstance(repeat, int) or repeat > _MOST:
+        return _too_long(run, "an item of a product")
+    if repeat < 0:
+        raise kinds.error("ValueError")
 
     def one() -> Value:
         return tuple(_each(run, a) for a in iterables) * repeat
@@ -234,8 +242,10 @@ def _chosen(run: Interpreter, choose: Callable[[Any, Any], Iterable[Any]], sourc
     found = run.items(source)
     if count is None and found is not None:
         count = len(found)
-    if not isinstance(count, int):
-        return Iterator(None, run.unknown("a choice of several items"))
+    if not isinstance(count, int) or count > _MOST:
+        return _too_long(run, "a choice of several items")
+    if count < 0:
+        raise kinds.error("ValueError")
 
     def one() -> Value:
         return (_each(run, source),) * count
@@ -308,8 +318,11 @@ def _groupby(run: Interpreter, iterable: Value, key: Value = None) -> Value:
 @model("itertools.tee")
 def _tee(run: Interpreter, iterable: Value, n: Value = 2, /) -> Value:
     found = run.items(iterable)
-    if not isinstance(n, int):
+    if not isinstance(n, int) or n > _MOST:
+        guards.may_raise(run, guards.ANY)
         return run.unknown("what tee() gives")
+    if n < 0:
+        raise kinds.error("ValueError")
     item = None if found is not None else iteration.item(run, iterable)
     return tuple(Iterator(found, item) for _ in range(n))
 

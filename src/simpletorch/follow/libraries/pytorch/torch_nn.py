@@ -480,7 +480,7 @@ def _can_be_held(me: Instance, value: Value) -> bool:
     if isinstance(value, Tensor):
         return me.cls.is_a("torch.nn.ParameterList") or me.cls.is_a("torch.nn.ParameterDict")
     unknown = isinstance(value, Unknown) and value.type is None
-    return unknown or layers.is_module(value) or isinstance(value, Choice) or modules.may_be_module(value)
+    return unknown or layers.is_module(value) or isinstance(value, Choice) or members.may_be_module(value)
 
 
 def _put(run: Interpreter, me: Instance, name: str, value: Value) -> None:
