@@ -18,7 +18,7 @@ from simpletorch.follow import followed as _followed  # noqa: F401  (fills the t
 from simpletorch.follow.disk.reach import Reach
 from simpletorch.follow.interpreter import Interpreter
 from simpletorch.follow.marks import sparsity
-from simpletorch.follow.scopes import Scope
+from simpletorch.follow.model.scopes import Scope
 from simpletorch.follow.sources.program import Program
 from simpletorch.follow.values import (
     MISSING,

@@ -36,7 +36,7 @@ from simpletorch.follow.values import (
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
-    from simpletorch.follow.scopes import Scope
+    from simpletorch.follow.model.scopes import Scope
 
 __all__ = ["assign", "augment", "delete", "match", "unpack"]
 

@@ -14,9 +14,9 @@ from simpletorch.follow.marks import gradients
 from simpletorch.follow.memory import closures, recursion, remembered
 from simpletorch.follow.mistakes import events
 from simpletorch.follow.model import iterators, kinds, members, names, unmodelled
+from simpletorch.follow.model.scopes import Scope
 from simpletorch.follow.model.training import promised
 from simpletorch.follow.outcomes import Raised
-from simpletorch.follow.scopes import Scope
 from simpletorch.follow.values import (
     MISSING,
     BoundNative,

@@ -11,9 +11,9 @@ from simpletorch.follow.guards import Guard
 from simpletorch.follow.memory import remembered
 from simpletorch.follow.mistakes import events
 from simpletorch.follow.model import generators, iterators, kinds, members, metaclasses, names, unmodelled
+from simpletorch.follow.model.scopes import Scope
 from simpletorch.follow.numbers import between, offsets
 from simpletorch.follow.outcomes import Done, Outcome, Passing, Raise, Raised
-from simpletorch.follow.scopes import Scope
 from simpletorch.follow.sources.syntax import of_node, own_nodes, walk
 from simpletorch.follow.values import (
     MISSING,

@@ -19,8 +19,8 @@ from simpletorch.follow.annotations import tensor_of
 from simpletorch.follow.heap import now
 from simpletorch.follow.layers import is_module
 from simpletorch.follow.marks import devices, gradients
+from simpletorch.follow.model.scopes import Scope
 from simpletorch.follow.outcomes import Exhausted, Raised
-from simpletorch.follow.scopes import Scope
 from simpletorch.follow.sources.syntax import own_nodes, walk
 from simpletorch.follow.values import MISSING, Choice, Class, Dict, Function, Instance, List, Tensor, Value, is_int
 from simpletorch.rules import MODULES, TensorType

@@ -26,9 +26,9 @@ from simpletorch.follow.marks import devices, gradients
 from simpletorch.follow.memory import elements, remembered
 from simpletorch.follow.mistakes import events
 from simpletorch.follow.model import iterators, kinds, members, unmodelled
+from simpletorch.follow.model.scopes import Scope
 from simpletorch.follow.numbers import between, offsets
 from simpletorch.follow.outcomes import Raise, Raised, Return
-from simpletorch.follow.scopes import Scope
 from simpletorch.follow.sources.syntax import statements_of
 from simpletorch.follow.values import (
     MISSING,

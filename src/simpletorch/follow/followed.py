@@ -29,8 +29,8 @@ from simpletorch.follow.libraries.pytorch import (  # noqa: F401  (tables)
 )
 from simpletorch.follow.marks.seen import Seen, Watching
 from simpletorch.follow.mistakes import events
+from simpletorch.follow.model.scopes import Scope
 from simpletorch.follow.outcomes import Exhausted, Raise, Raised
-from simpletorch.follow.scopes import Scope
 from simpletorch.follow.sources import texts
 from simpletorch.follow.sources.ignored import is_ignored
 from simpletorch.follow.sources.program import Program

@@ -47,7 +47,7 @@ from simpletorch.shapes import Dim, Expr, Var, assuming, at_least, evaluate, is_
 
 if TYPE_CHECKING:
     from simpletorch.follow.memory.trees import Tree
-    from simpletorch.follow.scopes import Scope
+    from simpletorch.follow.model.scopes import Scope
     from simpletorch.follow.sources.program import Program
 
 __all__ = ["Interpreter"]

@@ -47,7 +47,7 @@ from simpletorch.shapes import Dim, at_least
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
-    from simpletorch.follow.scopes import Scope
+    from simpletorch.follow.model.scopes import Scope
 
 __all__ = ["older", "over", "until", "widen"]
 

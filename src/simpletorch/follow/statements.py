@@ -20,7 +20,7 @@ from simpletorch.follow.values import MISSING, Class, Instance, Unknown, Value, 
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
-    from simpletorch.follow.scopes import Scope
+    from simpletorch.follow.model.scopes import Scope
 
 __all__ = ["TABLE", "block"]
 

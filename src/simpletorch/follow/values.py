@@ -41,8 +41,8 @@ from simpletorch.shapes import Expr
 
 if TYPE_CHECKING:
     from simpletorch.follow.marks.sparsity import Matrix
+    from simpletorch.follow.model.scopes import Scope
     from simpletorch.follow.numbers.indexes import Numbers
-    from simpletorch.follow.scopes import Scope
 
 __all__ = [
     "ASKED_FOR",

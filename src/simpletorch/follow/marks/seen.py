@@ -20,7 +20,7 @@ from simpletorch.rules import TensorType
 from simpletorch.rules.core.codes import CODES
 
 if TYPE_CHECKING:
-    from simpletorch.follow.scopes import Scope
+    from simpletorch.follow.model.scopes import Scope
     from simpletorch.follow.sources.program import Program
 
 __all__ = ["Look", "Place", "Seen", "Visit", "Watching"]

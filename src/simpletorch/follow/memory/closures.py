@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow.heap import Cells
-from simpletorch.follow.scopes import Scope
+from simpletorch.follow.model.scopes import Scope
 from simpletorch.follow.sources.syntax import of_node, walk
 from simpletorch.follow.values import MISSING, Dict, Function, Instance, List, Set, Value
 from simpletorch.follow.values import Iterator as Items

@@ -23,7 +23,7 @@ from simpletorch.follow.values import Dict, Instance, List, Object, Tensor, Unkn
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
-    from simpletorch.follow.scopes import Scope
+    from simpletorch.follow.model.scopes import Scope
 
 __all__ = ["is_long", "looked_up", "of_rows", "of_the_rest"]
 

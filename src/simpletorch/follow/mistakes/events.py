@@ -15,7 +15,7 @@ from simpletorch.follow.values import Class, Function, Instance, Native, Tensor,
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
     from simpletorch.follow.libraries import Model
-    from simpletorch.follow.scopes import Scope
+    from simpletorch.follow.model.scopes import Scope
     from simpletorch.follow.values import Last
     from simpletorch.rules import ModuleRule
 

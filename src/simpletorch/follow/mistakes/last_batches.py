@@ -17,7 +17,7 @@ from simpletorch.follow.sources.syntax import walk
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
-    from simpletorch.follow.scopes import Scope
+    from simpletorch.follow.model.scopes import Scope
     from simpletorch.follow.values import Last
 
 __all__ = ["LISTENS"]

@@ -14,8 +14,8 @@ from simpletorch.follow import assignment, branches, guards
 from simpletorch.follow.guards import Guard
 from simpletorch.follow.model import handlers, iterators, kinds, unmodelled
 from simpletorch.follow.model.iterators import END, UNSURE
+from simpletorch.follow.model.scopes import Scope
 from simpletorch.follow.outcomes import Done, Raise, Raised, Return, Split
-from simpletorch.follow.scopes import Scope
 from simpletorch.follow.sources.syntax import of_node, walk
 from simpletorch.follow.values import MISSING, Function, Instance, Iterator, Value
 

@@ -11,7 +11,7 @@ from simpletorch.follow.values import MISSING, Class, Function, Instance, Iterat
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
-    from simpletorch.follow.scopes import Scope
+    from simpletorch.follow.model.scopes import Scope
 
 __all__ = ["EVERYTHING", "Catching", "catches", "exception_of", "handlers_of", "object_of", "takers"]
 

@@ -17,7 +17,7 @@ from simpletorch.follow.values import MISSING, Choice, Class, Dict, Iterator, Li
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
-    from simpletorch.follow.scopes import Scope
+    from simpletorch.follow.model.scopes import Scope
 
 __all__ = ["Table", "changes", "happens", "of_expression", "operator", "watched"]
 

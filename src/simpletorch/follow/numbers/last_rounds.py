@@ -16,7 +16,7 @@ from simpletorch.follow.values import Value
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
-    from simpletorch.follow.scopes import Scope
+    from simpletorch.follow.model.scopes import Scope
 
 __all__ = ["follow"]
 

@@ -28,7 +28,7 @@ from simpletorch.shapes import UNKNOWN, Dim, Shape, at_least
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
-    from simpletorch.follow.scopes import Scope
+    from simpletorch.follow.model.scopes import Scope
 
 __all__ = ["Progress", "item_by_number"]
 

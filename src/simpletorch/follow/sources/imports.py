@@ -17,7 +17,7 @@ from simpletorch.follow.values import MISSING, RELOADED, Namespace, Unknown, Val
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
-    from simpletorch.follow.scopes import Scope
+    from simpletorch.follow.model.scopes import Scope
 
 __all__ = ["names", "plain"]
 

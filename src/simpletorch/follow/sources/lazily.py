@@ -21,7 +21,7 @@ from simpletorch.follow.values import MISSING, Dict, List, Namespace, Set, Value
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
-    from simpletorch.follow.scopes import Scope
+    from simpletorch.follow.model.scopes import Scope
 
 __all__ = [
     "CHANGES",

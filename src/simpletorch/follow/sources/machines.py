@@ -16,7 +16,7 @@ from simpletorch.follow.values import Function, Instance
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
-    from simpletorch.follow.scopes import Scope
+    from simpletorch.follow.model.scopes import Scope
 
 __all__ = ["depends", "is_guard", "is_refusal", "needs", "passed"]
 

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any, Final, final
 from simpletorch.follow import guards
 from simpletorch.follow.libraries import OWN
 from simpletorch.follow.libraries.harmless import is_harmless
+from simpletorch.follow.model.scopes import Scope
 from simpletorch.follow.outcomes import Exhausted, Raise, Raised, Split
-from simpletorch.follow.scopes import Scope
 from simpletorch.follow.sources import installed, texts
 from simpletorch.follow.sources.lazily import CHANGES, binds, registries
 from simpletorch.follow.sources.lazy_cells import LazyCells

@@ -16,8 +16,8 @@ from simpletorch.follow.disk.reach import Reach, here, project_of
 from simpletorch.follow.libraries import ALIASES, CLASSES, MADE, NATIVES, OWN, VALUES, load, source_of
 from simpletorch.follow.libraries.harmless import is_harmless, is_without_tensors
 from simpletorch.follow.libraries.pytorch.torch_nn import make_layer_class
+from simpletorch.follow.model.scopes import Scope
 from simpletorch.follow.outcomes import Raise
-from simpletorch.follow.scopes import Scope
 from simpletorch.follow.sources import lazily, mentions, texts
 from simpletorch.follow.sources.installed import is_installed
 from simpletorch.follow.sources.mentions import Mentions

@@ -13,7 +13,7 @@ from simpletorch.shapes import Expr
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
-    from simpletorch.follow.scopes import Scope
+    from simpletorch.follow.model.scopes import Scope
 
 __all__ = ["refused"]
 

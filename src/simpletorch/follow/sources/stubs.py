@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Final, final
 from simpletorch.follow.libraries.pytorch.kernels import promised
 from simpletorch.follow.mistakes import events
 from simpletorch.follow.model import members
+from simpletorch.follow.model.scopes import Scope
 from simpletorch.follow.outcomes import Raised
-from simpletorch.follow.scopes import Scope
 from simpletorch.follow.sources import installed, texts
 from simpletorch.follow.sources.syntax import parse
 from simpletorch.follow.values import (

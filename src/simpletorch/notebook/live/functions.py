@@ -10,7 +10,7 @@ from types import FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow.libraries import NATIVES
-from simpletorch.follow.scopes import Scope
+from simpletorch.follow.model.scopes import Scope
 from simpletorch.follow.values import MISSING, Function, Unknown, Value
 from simpletorch.notebook.live.reading import home_of, is_a, items, name_of, own_of, plain_dict, qualified, text
 from simpletorch.notebook.live.sources import definition, is_own

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow.scopes import Scope
+from simpletorch.follow.model.scopes import Scope
 from simpletorch.follow.sources.lazy_cells import LazyCells
 from simpletorch.follow.values import (
     MISSING,

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 from simpletorch.follow import attributes, branches, operators
 from simpletorch.follow.libraries import VALUES, by_name, gives, library_class
 from simpletorch.follow.libraries.python import evaluation
+from simpletorch.follow.model.scopes import Scope
 from simpletorch.follow.outcomes import Raised
-from simpletorch.follow.scopes import Scope
 from simpletorch.follow.sources.syntax import of_node, walk
 from simpletorch.follow.values import Class, Dict, Instance, List, Native, Value, is_known
 from simpletorch.shapes import var, variables

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simpletorch.follow.libraries import model
+from simpletorch.follow.model.scopes import Scope
 from simpletorch.follow.outcomes import Raised
-from simpletorch.follow.scopes import Scope
 from simpletorch.follow.sources.syntax import expression
 from simpletorch.follow.values import Value
 

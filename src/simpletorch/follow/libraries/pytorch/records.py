@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow.calls import escape
 from simpletorch.follow.libraries import library_class
+from simpletorch.follow.model.scopes import Scope
 from simpletorch.follow.outcomes import Raised
-from simpletorch.follow.scopes import Scope
 from simpletorch.follow.values import Class, Instance, Tensor, Value
 
 if TYPE_CHECKING:

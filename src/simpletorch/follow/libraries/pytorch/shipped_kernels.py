@@ -16,7 +16,7 @@ from simpletorch import _outside as outside
 from simpletorch.follow.classes import define
 from simpletorch.follow.libraries import MADE, native
 from simpletorch.follow.libraries.pytorch.kernels import promised
-from simpletorch.follow.scopes import Scope
+from simpletorch.follow.model.scopes import Scope
 from simpletorch.follow.values import Function, Namespace, Native, Tensor, Value
 from simpletorch.rules import TensorType
 from simpletorch.rules.core.dtype import BY_NAME, DType

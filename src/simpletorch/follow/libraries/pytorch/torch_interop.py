@@ -12,7 +12,7 @@ from simpletorch.follow.calls import escape
 from simpletorch.follow.libraries import arrow, by_name, jax, library_class, native
 from simpletorch.follow.libraries.pytorch.kernels import promised
 from simpletorch.follow.libraries.pytorch.torch import shared
-from simpletorch.follow.scopes import Scope
+from simpletorch.follow.model.scopes import Scope
 from simpletorch.follow.sources.syntax import parse
 from simpletorch.follow.values import Class, Dict, Function, Instance, Namespace, Tensor, Unknown, Value
 
