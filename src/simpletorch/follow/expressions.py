@@ -219,6 +219,11 @@ def _mapping(run: Interpreter, value: Value) -> Value:
         raise kinds.error("TypeError")
     if kinds.has_attribute(value, "keys") is False or isinstance(value, Tensor | Iterator):
         raise kinds.error("TypeError")
+    if isinstance(value, Instance) and value.native is None and value.cls.find("keys") is None:
+        if members.knows_all(run, value.cls) and value.cls.find("__getattr__") is None and "keys" not in value.cells:
+            raise kinds.error("TypeError")
+        guards.may_raise(run, guards.ANY)
+        return run.unknown("a mapping whose keys aren't known")
     return value
 
 

@@ -86,6 +86,9 @@ def _add(run: Interpreter, guard: Guard, error: Raised) -> None:
     """The way on which it is raised here, joined with those on which another of its kind was raised before."""
     key = guard.key(error)
     before = guard.possible.get(key)
+    if before is not None and isinstance(before.done, Raise):
+        error = _either(before.done.error, error)
+        before.done = Raise(error)
     if (before is not None and guard.at[key] == run.heap.writes) or guard.places > _MOST_PLACES:
         return
     change = run.heap.since(guard.depth)
@@ -101,6 +104,13 @@ def _add(run: Interpreter, guard: Guard, error: Raised) -> None:
             here = run.join(before, here)
         here.began = parted  # what was made before the later of the two is on both ways
     guard.possible[key] = here
+
+
+def _either(a: Raised, b: Raised) -> Raised:
+    """What is raised on the joined way of two exceptions."""
+    if a.name == b.name:
+        return a if a.value is b.value else Raised(a.name, None, a.bases)
+    return Raised("", None, tuple(base for base in (a.name, *a.bases) if base and base in (b.name, *b.bases)))
 
 
 def guarded(run: Interpreter, guard: Guard, body: Callable[[], Done]) -> list[Outcome]:

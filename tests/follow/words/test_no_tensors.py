@@ -30,6 +30,9 @@ WRONG = {
     "pair(y) * y": ("* takes a tensor", "take [0] of it, Float32[2, 3, 4]"),
     "F.softmax(torch.topk(x, 2), dim=-1)": ("softmax takes a tensor", "take .values of it, Float32[2, 4, 2]"),
     "x.max(1) + 1": ("+ takes a tensor, but it is given a tuple of 2", "take .values of it, Float32[2, 3]"),
+    "y += pair(y)": ("+= takes a tensor, but it is given a tuple of 2", "take [0] of it, Float32[2, 3, 4]"),
+    "x *= [1, 2]": ("*= takes a tensor, but it is given a list of 2", "torch.tensor(...)"),
+    "x -= None": ("-= takes a tensor, but it is given None", None),
     "x.max(dim=-1).size(0)": (
         "a tuple of 2: (Float32[2, 4], Int64[2, 4]) has no attribute 'size'",
         "take .values of it",

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LISTENS", "Places", "is_none"]
 
-_NO_TENSORS: Final = frozenset((tuple, Fields, Sizes, List, Dict, Set, str, bytes, type(None), Function))
+_NO_TENSORS: Final = frozenset((tuple, Fields, Sizes, List, Dict, Set, frozenset, str, bytes, type(None), Function))
 """The types of what torch takes for no tensor, whatever it holds. An object may know how to be one."""
 
 _WITHOUT_OPERATORS: Final = _NO_TENSORS | {Instance}
@@ -313,7 +313,7 @@ def _described(value: Value) -> str:
         return "an iterator"
     if isinstance(value, Function):
         return f"the function {value.name}"
-    return {Dict: "a dict", Set: "a set", str: "a text", bytes: "bytes"}[type(value)]
+    return {Dict: "a dict", Set: "a set", frozenset: "a set", str: "a text", bytes: "bytes"}[type(value)]
 
 
 def _object(value: Instance) -> str:

@@ -404,3 +404,60 @@ try:
     raise UserWarning("x")
 except Warning:
     n = 2
+# == an exception of one of several kinds is raised again
+import torch
+class Plain:
+    pass
+def again():
+    n = 1
+    try:
+        try:
+            try:
+                torch.zeros(3, 4)[Plain()]
+                n = 6
+            except Exception:
+                raise
+            n = 8
+        except RuntimeError:
+            n = 57
+    except Exception as error:
+        n += 10 + len(type(error).__name__)
+    return n
+t = torch.zeros(again())
+# == ``**`` of an object without keys
+import torch
+class Items:
+    def __getitem__(self, key):
+        if key == 0:
+            raise IndexError(key)
+        return key
+def unpacked():
+    try:
+        return len({**Items()})
+    except TypeError:
+        return 7
+t = torch.zeros(unpacked())
+# == the next item of an iterator that may have ended
+import torch
+import itertools
+i = itertools.takewhile(lambda x: x < 3, [1, 2, 3, 1])
+n = next(iter(i))
+try:
+    n += i.send(None)
+except AttributeError:
+    n += 5
+for _ in range(3):
+    try:
+        n += i.__next__()
+    except StopIteration:
+        n += 11
+t = torch.zeros(n)
+# == a frozen set times a tensor, in place
+import torch
+x = torch.zeros(3, 4)
+try:
+    x *= frozenset({1})
+    n = 3
+except TypeError:
+    n = 5
+t = torch.zeros(n)

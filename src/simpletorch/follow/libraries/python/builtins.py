@@ -674,6 +674,7 @@ def _next(run: Interpreter, source: Value, default: Value = MISSING, /) -> Value
     if left is None and default is not MISSING:
         condition = run.unknown("whether there is a next item", "bool", "data")
         return branches.merge(condition, iteration.another(source.cells["item"]), default)
+    guards.may_raise(run, (kinds.error("StopIteration"),))
     if left is None:
         run.heap.write(source.cells, NEXT, 1)
         return iteration.another(source.cells["item"])
