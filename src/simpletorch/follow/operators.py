@@ -258,6 +258,8 @@ def _of_plain_objects(run: Interpreter, name: str, left: Value, right: Value) ->
             return run.derived("==" if name == "__eq__" else "!=", left, right)
         return (left is right) is (name == "__eq__")
     one, other = _held(left), _held(right)
+    if name == "__or__" and isinstance(other, Dict):
+        other = items.as_dict(run, right)
     if name == "__mul__" and any(isinstance(v, str | bytes | tuple | List) for v in (one, other)):
         one, other = items.as_index(run, one), items.as_index(run, other)
     if (one is not left or other is not right) and not isinstance(one, Instance) and not isinstance(other, Instance):

@@ -452,6 +452,16 @@ for _ in range(3):
     except StopIteration:
         n += 11
 t = torch.zeros(n)
+# == dicts that go over their keys in their own way are joined
+import torch
+class Own(dict):
+    def __iter__(self): return iter((8, 9))
+    def __getitem__(self, k): return [41][k]
+try:
+    n = len(Own(a=1) | Own(a=1))
+except TypeError:
+    n = 7
+t = torch.zeros(n)
 # == a frozen set times a tensor, in place
 import torch
 x = torch.zeros(3, 4)
