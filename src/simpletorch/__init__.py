@@ -43,7 +43,7 @@ def _loaded(name: str) -> object:
 
 
 def _explaining(name: str, value: object) -> object:
-    from simpletorch._functions import function_of_torch, is_function  # torch is loaded by now
+    from simpletorch.errors.context import function_of_torch, is_function  # torch is loaded by now
 
     return function_of_torch(name, value) if is_function(value) else value
 

@@ -13,8 +13,8 @@ import torch.nn.functional as F
 from torch import nn
 
 from simpletorch._annotation import Phantom
-from simpletorch._functions import function_of_torch
 from simpletorch.dtypes import Shaped
+from simpletorch.errors.context import function_of_torch
 
 __all__ = [
     "CPUTensor",

@@ -81,7 +81,9 @@ def explained_call(module: nn.Module, error: Exception) -> TorchError | None:
 
 def _is_torch_s(module: nn.Module) -> bool:
     """Whether what runs in the call is torch's ``forward``."""
-    return str(getattr(type(module).forward, "__module__", None)).startswith("torch.")
+    # TorchScript's modules make theirs when it is asked for
+    forward = next((vars(cls)["forward"] for cls in type(module).__mro__ if "forward" in vars(cls)), None)
+    return str(getattr(forward, "__module__", None)).startswith("torch.")
 
 
 def _is_inside_of_a_layer(frame: FrameType | None) -> bool:

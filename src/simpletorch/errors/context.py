@@ -10,9 +10,19 @@ import sys
 
 from simpletorch.errors._description import describe, dtype_name
 from simpletorch.errors._fields import Place
+from simpletorch.errors._functions import function_of_torch, is_function
 from simpletorch.errors._layers import explain_layers
 
-__all__ = ["describe", "dtype_name", "explain_layers", "is_user_file", "module_path", "place"]
+__all__ = [
+    "describe",
+    "dtype_name",
+    "explain_layers",
+    "function_of_torch",
+    "is_function",
+    "is_user_file",
+    "module_path",
+    "place",
+]
 
 
 def place() -> Place:

@@ -107,7 +107,7 @@ def _add(run: Interpreter, guard: Guard, error: Raised) -> None:
 
 
 def _either(a: Raised, b: Raised) -> Raised:
-    """What is raised on the joined way of two exceptions."""
+    """The exception on the joined way of two."""
     if a.name == b.name:
         return a if a.value is b.value else Raised(a.name, None, a.bases)
     return Raised("", None, tuple(base for base in (a.name, *a.bases) if base and base in (b.name, *b.bases)))

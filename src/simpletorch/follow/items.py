@@ -12,9 +12,10 @@ from simpletorch.follow.budget import LARGEST
 from simpletorch.follow.marks import sparsity
 from simpletorch.follow.memory import stand_ins
 from simpletorch.follow.mistakes import events
-from simpletorch.follow.model import generators, kinds, metaclasses, unmodelled
+from simpletorch.follow.model import kinds, metaclasses, unmodelled
 from simpletorch.follow.numbers import between, offsets, sizes
 from simpletorch.follow.outcomes import Raised
+from simpletorch.follow.sources.syntax import has_effects
 from simpletorch.follow.values import (
     ASKED_FOR,
     MISSING,
@@ -133,7 +134,7 @@ def check_key(run: Interpreter, value: Value) -> None:
     if isinstance(value, Instance):
         for name in ("__hash__", "__eq__"):
             own = value.cls.find(name)
-            if own is not None and isinstance(own[0], Function) and generators.has_effects(own[0].node):
+            if own is not None and isinstance(own[0], Function) and has_effects(own[0].node):
                 guards.may_raise(run, guards.ANY)  # how often Python asks isn't followed
                 run.escape((own[0], value))
 

@@ -21,12 +21,12 @@ import sys
 import torch.nn
 
 from simpletorch._stub import homes, load
-from simpletorch.errors.context import explain_layers
+from simpletorch.errors import context as _errors
 from simpletorch.nn._face import Face, ModuleFace
 
 __all__ = sorted({*homes(__name__), *torch.nn.modules.__all__})
 
-explain_layers()
+_errors.explain_layers()
 
 # `import simpletorch.nn.functional as F` has to find torch's module itself, whatever was imported before.
 for _name in ("functional", "init"):

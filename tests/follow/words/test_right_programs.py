@@ -242,7 +242,7 @@ for i in range(3):
 def test_words_in_comments_and_texts_change_no_verdict(words: str, tmp_path: Path):
     body = TRAINING.replace("MIDDLE", f"F.mse_loss(net(x), y).backward()\n    {words}")
     (warning,) = followed(body, tmp_path).warnings
-    assert "nothing sets the gradients to zero" in warning.message
+    assert "without zeroing the gradients" in warning.message
 
 
 def test_behind_an_error_nothing_is_judged_that_depends_on_it(tmp_path: Path):

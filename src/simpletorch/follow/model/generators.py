@@ -16,13 +16,13 @@ from simpletorch.follow.model import handlers, iterators, kinds, unmodelled
 from simpletorch.follow.model.iterators import END, UNSURE
 from simpletorch.follow.model.scopes import Scope
 from simpletorch.follow.outcomes import Done, Raise, Raised, Return, Split
-from simpletorch.follow.sources.syntax import of_node, walk
+from simpletorch.follow.sources.syntax import has_effects, of_node, walk
 from simpletorch.follow.values import MISSING, Function, Instance, Iterator, Value
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["Steps", "ask", "close", "has_effects", "not_stop", "statements"]
+__all__ = ["Steps", "ask", "close", "not_stop", "statements"]
 
 _Stepping: TypeAlias = Generator[Value, Value, Done]
 _YIELDS: Final = (ast.Yield, ast.YieldFrom)
@@ -42,23 +42,6 @@ def _has_yield(node: ast.AST) -> bool:
     if isinstance(node, _YIELDS):
         return True
     return any(_has_yield(n) for n in ast.iter_child_nodes(node) if not isinstance(n, _FUNCTIONS))
-
-
-@of_node
-def has_effects(node: ast.AST) -> bool:
-    """Whether a body seems to change something that is not its own: then it makes a difference when it runs."""
-    for inner in walk(node):
-        if isinstance(inner, ast.Global | ast.Nonlocal | ast.Raise):
-            return True
-        if isinstance(inner, ast.Attribute | ast.Subscript) and not isinstance(inner.ctx, ast.Load):
-            return True
-        if isinstance(inner, ast.Expr) and isinstance(inner.value, ast.Call) and _may_change(inner.value):
-            return True
-    return False
-
-
-def _may_change(call: ast.Call) -> bool:
-    return not (isinstance(call.func, ast.Name) and call.func.id == "print")
 
 
 @of_node

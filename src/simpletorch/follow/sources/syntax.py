@@ -18,6 +18,7 @@ __all__ = [
     "contains",
     "expression",
     "forget",
+    "has_effects",
     "loop_around",
     "number",
     "of_node",
@@ -292,3 +293,20 @@ _SHARED: Final = frozenset(
 def assigns_to(node: ast.AST, name: str) -> TypeGuard[ast.Assign]:
     """Whether a statement assigns to a name alone."""
     return isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in node.targets)
+
+
+@of_node
+def has_effects(node: ast.AST) -> bool:
+    """Whether a body seems to change something that is not its own: then it makes a difference when it runs."""
+    for inner in walk(node):
+        if isinstance(inner, ast.Global | ast.Nonlocal | ast.Raise):
+            return True
+        if isinstance(inner, ast.Attribute | ast.Subscript) and not isinstance(inner.ctx, ast.Load):
+            return True
+        if isinstance(inner, ast.Expr) and isinstance(inner.value, ast.Call) and _may_change(inner.value):
+            return True
+    return False
+
+
+def _may_change(call: ast.Call) -> bool:
+    return not (isinstance(call.func, ast.Name) and call.func.id == "print")

@@ -12,7 +12,7 @@ from torch._jit_internal import boolean_dispatched
 from torch.jit._builtins import _find_builtin, _register_builtin
 
 from _simpletorch.dtypes import Shaped
-from simpletorch.errors import explained
+from simpletorch.errors._border import explained
 
 __all__ = ["function_of_torch", "is_function"]
 
