@@ -360,7 +360,7 @@ def test_a_model_on_cuda_and_a_batch_on_the_cpu(on_cuda):
     seen = follow("y = net(x)", net=net, x=x)
     (found,) = seen.followed.errors
     assert (found.code, found.message) == ("tensor-device", LAYER)
-    assert found.hint == ".to(device) on the one on the CPU, or device= where it is made"
+    assert found.hint == "call .to(device) on the CPU tensor, or create it with device="
     assert seen.stops is found
 
 

@@ -12,6 +12,7 @@ import inspect
 import sys
 from types import CodeType, FrameType, FunctionType
 from typing import Final
+from weakref import WeakSet
 
 import torch
 from torch import nn
@@ -19,7 +20,7 @@ from torch import nn
 from simpletorch.errors._border import explained
 from simpletorch.errors._kinds import TorchError
 
-__all__ = ["explain_layers", "explained_call"]
+__all__ = ["explain_layers", "explained_call", "remember_layer"]
 
 _HANDLER: Final = """
 try: ...
@@ -67,11 +68,15 @@ def _with_border(function: FunctionType) -> CodeType | None:
 def explained_call(module: nn.Module, error: Exception) -> TorchError | None:
     """The `TorchError` for a call of ``module``; None where the exception is to be passed on.
 
-    A module of another library or of the program is its own affair, unless it was compiled in place. A layer that a
-    layer of torch's calls is explained there, because the program knows that one.
+    Only layers that were made through `simpletorch.nn`, and our own modules when they are compiled, are explained:
+    others in the process rely on torch's messages (``"out of memory" in str(error)``). A layer that another layer of
+    torch's calls is explained there, because the program knows that one.
     """
-    # torch's ``_compiled_call_impl`` is None in a module that isn't compiled
-    if not _is_torch_s(module) and module._compiled_call_impl is None:
+    held = vars(module).get("_modules")
+    wrapped = held.get("_orig_mod") if type(held) is dict else None  # of torch.compile(module)
+    is_compiled = wrapped is not None or module._compiled_call_impl is not None
+    inner = module if wrapped is None else wrapped
+    if inner not in _MADE and not (is_compiled and _is_ours(inner)):
         return None
     border = sys._getframe(1)
     if torch.compiler.is_compiling() or _is_inside_of_a_layer(border.f_back):
@@ -79,11 +84,16 @@ def explained_call(module: nn.Module, error: Exception) -> TorchError | None:
     return explained(error, border)
 
 
-def _is_torch_s(module: nn.Module) -> bool:
-    """Whether what runs in the call is torch's ``forward``."""
-    # TorchScript's modules make theirs when it is asked for
-    forward = next((vars(cls)["forward"] for cls in type(module).__mro__ if "forward" in vars(cls)), None)
-    return str(getattr(forward, "__module__", None)).startswith("torch.")
+def remember_layer(layer: nn.Module) -> None:
+    """A layer was made through `simpletorch.nn`."""
+    _MADE.add(layer)
+
+
+_MADE: Final[WeakSet[nn.Module]] = WeakSet()
+
+
+def _is_ours(module: nn.Module) -> bool:
+    return any(cls.__module__.startswith("simpletorch.nn.") for cls in type(module).__mro__)
 
 
 def _is_inside_of_a_layer(frame: FrameType | None) -> bool:

@@ -11,7 +11,7 @@ import sys
 from simpletorch.errors._description import describe, dtype_name
 from simpletorch.errors._fields import Place
 from simpletorch.errors._functions import function_of_torch, is_function
-from simpletorch.errors._layers import explain_layers
+from simpletorch.errors._layers import explain_layers, remember_layer
 
 __all__ = [
     "describe",
@@ -22,6 +22,7 @@ __all__ = [
     "is_user_file",
     "module_path",
     "place",
+    "remember_layer",
 ]
 
 

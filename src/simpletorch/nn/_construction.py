@@ -16,6 +16,7 @@ from torch.nn.modules.lazy import LazyModuleMixin
 
 from simpletorch._empty import SIZES, empty
 from simpletorch.errors import ShapeMismatch, TorchError, as_also
+from simpletorch.errors.context import remember_layer
 from simpletorch.nn._arguments import sizes
 
 __all__ = ["build"]
@@ -45,6 +46,7 @@ def build(cls: type[nn.Module], args: tuple[Any, ...], kwargs: dict[str, Any]) -
         held = {name: value for name, value in held.items() if name not in _LEFT_OPEN}
     if found := empty(cls.__name__, held):
         raise as_also(ShapeMismatch, ValueError)(1, 0, found.reason, operation=cls.__name__, hint=found.hint)
+    remember_layer(built)
     return built
 
 

@@ -487,7 +487,7 @@ def test_a_name_of_no_device_is_found(source, tmp_path):
         exec(compile(HEAD + source, "program.py", "exec"), {"__name__": "__main__"})
     (found,) = said(source, tmp_path)
     assert found.startswith("tensor-device")
-    assert "is no device" in found
+    assert "is not a device" in found
 
 
 @pytest.mark.parametrize("source", NAMES_THERE.values(), ids=NAMES_THERE)
@@ -497,7 +497,7 @@ def test_a_name_of_no_device_is_found_for_where_there_is_one(source, tmp_path, m
         exec(compile(HEAD + source, "program.py", "exec"), {})
     (found,) = said(source, tmp_path)
     assert found.startswith("tensor-device")
-    assert "is no device" in found
+    assert "is not a device" in found
 
 
 @pytest.mark.parametrize("source", GOOD_NAMES.values(), ids=GOOD_NAMES)

@@ -547,10 +547,10 @@ def test_the_sentences(tmp_path):
             for e in followed(BAD[source][0], tmp_path).errors]  # fmt: skip
     assert said == [
         ("Net has no attribute 'droput'", "did you mean 'dropout'?"),
-        ("Net has no forward, so it can't be called", "foward is spelt forward"),
+        ("Net has no forward, so it can't be called", "rename foward to forward"),
         (
             "Net.fc1 is a module, but super().__init__() has not been called: torch can't register it",
-            "super().__init__() as the first line of Net.__init__",
+            "call super().__init__() in the first line of Net.__init__",
         ),
     ]
 

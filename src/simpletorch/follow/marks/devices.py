@@ -164,7 +164,7 @@ def check_name(run: Interpreter, name: Value, what: str) -> None:
     if run.tries:
         raise Raised("RuntimeError", None, ("Exception", "BaseException"))
     hint = {"gpu": '"cuda"', "mp": '"mps"'}.get(kind.lower(), '"cpu", "cuda", "cuda:0"')
-    run.find(_CODE, f'{what}: "{name}" is no device', f"{hint} would be one")
+    run.find(_CODE, f'{what}: "{name}" is not a device', f"use {hint}")
 
 
 def _is_name(text: str) -> bool:
@@ -321,7 +321,7 @@ def _mixed(run: Interpreter, name: str, first: Tensor, second: Tensor) -> None:
     DEVICE.put(first, _MIXED)  # what was left behind is said once
 
 
-_HINT: Final = ".to(device) on the one on the CPU, or device= where it is made"
+_HINT: Final = "call .to(device) on the CPU tensor, or create it with device="
 
 
 def _check_index(run: Interpreter, value: Tensor, index: Value, place: str | None) -> None:

@@ -116,7 +116,7 @@ def _meant(run: Interpreter, value: Instance, name: str) -> str | None:
     misspelt = spelling.misspelt_constructor(value.cls)
     if misspelt is not None and name in spelling.assigned(value.cls, misspelt):
         run.heap.write(value.state, "open", True)  # said once
-        return f"{misspelt} is spelt __init__"
+        return f"rename {misspelt} to __init__"
     held = _held(value)
     if run.entry:  # a class that derives from this one, elsewhere, may have it
         close = spelling.closest(name, [n for n in held if _letters(n) != _letters(name) and len(n) > 4], most=1)

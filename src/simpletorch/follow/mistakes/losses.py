@@ -42,13 +42,13 @@ def _check(run: Interpreter, short: str, args: tuple[Value, ...], kwargs: Mappin
     rank = value.type.shape.rank
     classes = None if rank is None else min(rank - 1, 1)
     if loss == "logits" and name in ("sigmoid", "softmax"):
-        run.find("tensor-loss", f"{short} takes logits, but it is given a {name}: a sigmoid of it is taken again",
+        run.find("tensor-loss", f"{short} takes logits, but it is given a {name}: it applies a sigmoid again",
                  "leave the sigmoid out (or take binary_cross_entropy)")  # fmt: skip
     elif loss == "probabilities" and name == "scores":
         run.find("tensor-loss", f"{short} takes probabilities, but it is given a layer's scores, which are any numbers",
                  "binary_cross_entropy_with_logits (BCEWithLogitsLoss), or a sigmoid before it")  # fmt: skip
     elif loss == "cross_entropy" and name == "softmax" and dim is not None and (dim == classes or rank == 2):
-        run.find("tensor-loss", f"{short} takes logits, but it is given a softmax: a softmax of it is taken again",
+        run.find("tensor-loss", f"{short} takes logits, but it is given a softmax: it applies softmax again",
                  "leave the softmax out, or take its logarithm and nll_loss")  # fmt: skip
     elif loss == "cross_entropy" and name == "log_softmax" and dim is not None and (dim == classes or rank == 2):
         run.find("tensor-memory", f"{short} takes a log_softmax itself: it is taken twice, which changes nothing",

@@ -56,7 +56,7 @@ def _assigned(run: Interpreter, module: Instance, name: str, new: Value) -> None
     cls = module.cls.name
     members.begun(run, module)  # said once
     message = f"{cls}.{name} is a {kind}, but super().__init__() has not been called: torch can't register it"
-    guards.refuse(run, message, f"super().__init__() as the first line of {cls}.__init__", "AttributeError")
+    guards.refuse(run, message, f"call super().__init__() in the first line of {cls}.__init__", "AttributeError")
 
 
 def _called(run: Interpreter, module: Instance) -> Unknown | None:
@@ -65,7 +65,7 @@ def _called(run: Interpreter, module: Instance) -> Unknown | None:
     if not members.is_bare(module) or module.state.get("open"):
         return None
     members.begun(run, module)  # said once
-    hint = f"super().__init__() as the first line of {cls.name}.__init__"
+    hint = f"call super().__init__() in the first line of {cls.name}.__init__"
     message = f"{cls.name} is called, but its constructor has not called super().__init__()"
     return guards.refuse(run, message, hint, "AttributeError")
 
@@ -84,7 +84,7 @@ def _why_no_forward(cls: Class) -> str | None:
     own = [name for c in cls.mro for name, v in c.cells.items() if isinstance(v, Function)]
     close = spelling.closest("forward", own)
     if close is not None:
-        return f"{close} is spelt forward"
+        return f"rename {close} to forward"
     for c in cls.mro:
         for name, value in c.cells.items():
             inner = value.node if isinstance(value, Function) else None
@@ -206,7 +206,7 @@ def _without_constructor(
     if not (args or kwargs) or not members.is_plain(cls) or cls.find("__new__") is not None:
         return None
     misspelt = spelling.misspelt_constructor(cls)
-    hint = f"{misspelt} is spelt __init__" if misspelt else f"def __init__(self, ...) in {cls.name}"
+    hint = f"rename {misspelt} to __init__" if misspelt else f"def __init__(self, ...) in {cls.name}"
     given = next((a for a in map(run.resolve, args) if isinstance(a, Tensor)), None)
     if given is not None and misspelt is None:
         hint = f"make it first: {cls.name}()(...)"

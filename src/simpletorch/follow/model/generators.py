@@ -7,6 +7,7 @@ followed as a whole, or isn't known from there on.
 from __future__ import annotations
 
 import ast
+import inspect
 from collections.abc import Callable, Generator, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -116,7 +117,7 @@ class Steps(iterators.Lazy):
             return END
         if run.resolve(cells.get(_AT, 0)) != self.at:  # some of what it did was taken back
             return self.lost()
-        if self.body is not None and self.body.gi_running:  # it asks itself, which Python refuses
+        if self.body is not None and inspect.getgeneratorstate(self.body) == inspect.GEN_RUNNING:  # it asks itself
             guards.may_raise(run, guards.ANY)
             return self.lost()
         self.at += 1

@@ -268,7 +268,7 @@ def _check_keys(run: Interpreter, value: Iterator, source: View) -> bool:
     owner = source.owner
     if owner.rest is not MISSING or any(isinstance(v, Choice) for v in owner.cells.values()):
         return False
-    before = value.cells[_KEYS]
+    before: tuple[Value, ...] = value.cells[_KEYS]
     if len(owner.cells) == len(before):
         return tuple(owner.cells) == before
     if owner.kind == "OrderedDict":  # behind its last key it isn't looked at
