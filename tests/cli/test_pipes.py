@@ -86,7 +86,7 @@ def test_nothing_is_a_program_too():
     ("command", "reason"),
     [
         ("check", "- is no file, and mypy reads files: 'simpletorch follow -' follows such a program"),
-        ("run", "-: is no file, whose lines an error could show; name the file to run"),
+        ("run", "- is no file, so an error couldn't show its lines; name the file to run"),
     ],
 )
 def test_other_commands_say_that_they_need_a_file(folder, capsys, command, reason):

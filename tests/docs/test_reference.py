@@ -47,8 +47,9 @@ def described_fields(kind: type) -> set[str]:
 
 
 def is_ours(value: object) -> bool:
-    """Whether simpletorch defines it."""
-    return (getattr(value, "__module__", None) or "").partition(".")[0] == "simpletorch"
+    """Whether simpletorch defines it, and doesn't only call torch's own by its name."""
+    own = inspect.unwrap(value) if callable(value) else value
+    return (getattr(own, "__module__", None) or "").partition(".")[0] == "simpletorch"
 
 
 def parameters(function: Callable[..., object]) -> list[str]:

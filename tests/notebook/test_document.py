@@ -151,7 +151,7 @@ def test_a_notebook_that_is_not_there(tmp_path, monkeypatch, capsys):
 
 def test_pages_are_of_programs(notebook, capsys):
     assert main(["follow", "--html", notebook(BUILDS)]) == 2
-    assert "no notebook" in capsys.readouterr().err
+    assert "don't take a notebook" in capsys.readouterr().err
 
 
 def test_the_places_of_lines(notebook):

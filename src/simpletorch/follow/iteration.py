@@ -264,6 +264,9 @@ def iterator(run: Interpreter, value: Instance | Class) -> Value:
         found = run.resolve(run.call(own, ()))
         if isinstance(found, Instance) and found.cls.find("__next__") is not None:
             return iterators.by_next(run, found)
+        again = found.cls.find("__iter__") if isinstance(found, Instance) else None
+        if isinstance(found, Instance) and (again is None or not isinstance(again[0], Function)):
+            return found  # a library's, such as a loader
         is_own = isinstance(own, Method) and isinstance(own.function, Function)
         if isinstance(found, Instance) or (is_own and not isinstance(found, Iterator)):
             kinds.need(run, found, "__next__")

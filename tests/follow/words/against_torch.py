@@ -5,6 +5,8 @@ import io
 import traceback
 from pathlib import Path
 
+import torch
+
 HEAD = """import collections, dataclasses, enum, math, typing
 import numpy as np
 import torch
@@ -25,4 +27,6 @@ def raises(source: str, path: Path) -> int | None:
             exec(compile(source, str(path), "exec"), {"__name__": "__main__"})
     except Exception as error:
         return [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == str(path)][-1]
+    finally:
+        torch.set_default_device(None)  # a program's own would hold for the tests behind it
     return None
