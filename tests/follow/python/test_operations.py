@@ -96,4 +96,4 @@ def test_what_is_known_of_an_operation_is_what_python_does(value: str, tmp_path:
         elif text is None and not values and not any(n in raised or n.startswith("tensor-") for n in names):
             wrong[expression] = f"raises {raised[0]}, said is {answers}"
     assert wrong == {}
-    assert known > 20 or value in _UNKNOWN
+    assert known >= 20 or value in _UNKNOWN
