@@ -19,6 +19,7 @@ __all__ = [
     "Answer",
     "Looks",
     "State",
+    "below",
     "content",
     "digest",
     "exists",
@@ -219,6 +220,22 @@ def size_in(of: State) -> int:
 def is_settled(of: State) -> bool:
     """Whether a file that is written to from now on gets another state: clocks of file systems are coarse."""
     return time.time_ns() - max(of[0], of[1]) > _SETTLED
+
+
+def below(folder: str, endings: tuple[str, ...], name: str = "") -> Iterator[tuple[str, os.DirEntry[str]]]:
+    """The files below a folder of our own, by their paths from it. No answer depends on them, so none is noted.
+
+    Args:
+        folder: where they are.
+        endings: of their names.
+        name: put before each path.
+    """
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.endswith(endings):
+                yield name + entry.name, entry
+            elif entry.name != "__pycache__" and entry.is_dir():
+                yield from below(entry.path, endings, f"{name}{entry.name}/")
 
 
 def content(path: StrPath) -> bytes:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Final
+
+from simpletorch import _outside as outside
 
 __all__ = ["digest", "sources"]
 
@@ -29,20 +30,8 @@ def digest(root: Path) -> str:
 
 def sources(root: Path) -> dict[str, bytes]:
     """The modules beside the packages, and all in the packages that the plugin imports, with their contents."""
-    top = (entry.name for entry in os.scandir(root) if entry.name.endswith(".py"))
-    found = sorted([*top, *(file for folder in _FOLDERS for file in _modules(root, f"{folder}/"))])
-    return {file: _content(f"{root}/{file}") for file in found}
-
-
-def _modules(root: Path, folder: str) -> Iterator[str]:
-    with os.scandir(f"{root}/{folder}") as entries:
-        for entry in entries:
-            if entry.name.endswith(".py"):
-                yield folder + entry.name
-            elif entry.name != "__pycache__" and entry.is_dir():
-                yield from _modules(root, f"{folder}{entry.name}/")
-
-
-def _content(path: str) -> bytes:
-    with open(path, "rb") as file:
-        return file.read()
+    with os.scandir(root) as entries:
+        found = {entry.name: entry.path for entry in entries if entry.name.endswith(".py")}
+    for folder in _FOLDERS:
+        found |= {file: entry.path for file, entry in outside.below(f"{root}/{folder}", (".py",), f"{folder}/")}
+    return {file: outside.content(path) for file, path in sorted(found.items())}

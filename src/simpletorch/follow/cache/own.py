@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Final
 
-from simpletorch._outside import State, digest, is_settled, state_of
+from simpletorch._outside import below, digest, is_settled, state_of
 from simpletorch.follow.cache.store import Store
 
 __all__ = ["digest_of_simpletorch"]
@@ -24,7 +23,7 @@ def digest_of_simpletorch(store: Store) -> str:
     Raises:
         OSError: one of them can't be read.
     """
-    files = sorted(_files(_PACKAGE, ""))
+    files = sorted((path, state_of(entry.stat())) for path, entry in below(_PACKAGE, _SUFFIXES))
     states = digest(repr([_PACKAGE, files]).encode())
     known = store.get(f"own-{states}")
     if isinstance(known, str):
@@ -33,16 +32,6 @@ def digest_of_simpletorch(store: Store) -> str:
     if all(is_settled(state) for _, state in files):
         store.put(f"own-{states}", found)
     return found
-
-
-def _files(folder: str, name: str) -> Iterator[tuple[str, State]]:
-    """The files below a folder, each with its state, by their paths from the package; ``name`` is the folder's."""
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.name.endswith(_SUFFIXES):
-                yield name + entry.name, state_of(entry.stat())
-            elif entry.name != "__pycache__" and entry.is_dir():
-                yield from _files(entry.path, f"{name}{entry.name}/")
 
 
 def _content(path: str) -> bytes:
