@@ -9,13 +9,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from simpletorch.follow import files
 from simpletorch.follow.libraries import ALIASES, OWN, native
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
-    from simpletorch.follow.values import Value
+    from simpletorch.follow.values import Cause, Value
 
-__all__ = ["anything", "stand"]
+__all__ = ["anything", "spoils", "stand"]
 
 _HERE: Final = Path(__file__).parent
 
@@ -36,3 +37,12 @@ def anything(name: str, reason: str) -> None:
     def _(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
         run.escape(args)
         return run.unknown(reason)
+
+
+def spoils(name: str, reason: str, cause: Cause = "code") -> None:
+    """Register ``written(path, …)`` for a text: files at these paths, and below them, aren't known from then on."""
+
+    @native(name)
+    def _(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+        files.handed_over(run, args)
+        return run.unknown(reason, None, cause)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow import files
 from simpletorch.follow.libraries import native
-from simpletorch.follow.libraries.installed import stand
+from simpletorch.follow.libraries.installed import spoils, stand
 from simpletorch.follow.values import List, Value
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ __all__: Final = ()
 
 stand("zipfile", "archives.txt", {"ZipFile": "ZipFile"})
 stand("tarfile", "archives.txt", {"TarFile": "TarFile", "open": "open"})
+spoils("simpletorch_archives.written", "what is in an archive", "data")
 
 
 @native("simpletorch_archives.names")
@@ -23,10 +24,3 @@ def _names(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) 
     """The names of an archive's members, in its order; unknown where they aren't known."""
     found = files.members_of(run, args[0])
     return run.unknown("what is in an archive", None, "data") if found is None else List(tuple(found))
-
-
-@native("simpletorch_archives.written")
-def _written(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    """Others write to these paths, or below them, which aren't known from then on."""
-    files.handed_over(run, args)
-    return run.unknown("what is in an archive", None, "data")

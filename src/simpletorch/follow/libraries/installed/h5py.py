@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow import files
 from simpletorch.follow.libraries import native
-from simpletorch.follow.libraries.installed import stand
+from simpletorch.follow.libraries.installed import spoils, stand
 from simpletorch.follow.values import Dict, Tensor, Value
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ __all__: Final = ()
 stand("h5py", "h5py.txt", {name: f"{name} _hl.{place}.{name}" for name, place in (
     ("File", "files"), ("Group", "group"), ("Dataset", "dataset"),
 )})  # fmt: skip
+spoils("simpletorch_h5py.written", "what is written to a file of HDF5")
 
 
 @native("simpletorch_h5py.contents")
@@ -31,10 +32,3 @@ def _kind(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
     """Whether a member is a "group" or a "dataset"; "" if that isn't known."""
     found = run.resolve(args[0])
     return "group" if isinstance(found, Dict) else "dataset" if isinstance(found, Tensor) else ""
-
-
-@native("simpletorch_h5py.written")
-def _written(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    """A file is written to, and not known from then on."""
-    files.handed_over(run, args)
-    return run.unknown("what is written to a file of HDF5")
