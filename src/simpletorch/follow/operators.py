@@ -714,7 +714,8 @@ def in_place(run: Interpreter, name: str, old: Value, value: Value) -> Value:
         indexes.spoil(run, old)
         return old  # what is written into an array has its shape and dtype
     if isinstance(old, Tensor):
-        if (refused := events.OPERATOR(run, own, old, run.resolve(value))) is not None:
+        other = run.resolve(value)
+        if type(other) is not Tensor and (refused := events.OPERATOR(run, own, old, other)) is not None:
             return refused
         found = run.ask(f"Tensor.{own}", (old, value)) if f"Tensor.{own}" in RULES else run.operate(name, old, value)
         if isinstance(found, Tensor) and f"Tensor.{own}" in RULES:
