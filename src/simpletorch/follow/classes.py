@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, guards, texts
 from simpletorch.follow.guards import Guard
 from simpletorch.follow.memory import remembered
 from simpletorch.follow.mistakes import events
-from simpletorch.follow.model import generators, iterators, kinds, members, metaclasses, names, unmodelled
+from simpletorch.follow.model import generators, iterators, kinds, managers, members, metaclasses, names, unmodelled
 from simpletorch.follow.model.scopes import Scope
 from simpletorch.follow.numbers import between, offsets
 from simpletorch.follow.outcomes import Done, Outcome, Passing, Raise, Raised
@@ -18,14 +18,15 @@ from simpletorch.follow.sources.syntax import of_node, own_nodes, walk
 from simpletorch.follow.values import (
     MISSING,
     SIZE,
+    Cells,
     Choice,
     Class,
+    Dict,
     Function,
     Instance,
     Iterator,
     List,
     Method,
-    Native,
     StaticMethod,
     Unknown,
     Value,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
 __all__ = [
+    "build",
     "create",
     "define",
     "generate",
@@ -49,7 +51,6 @@ __all__ = [
     "yields",
 ]
 
-_STACK: Final = "contextlib.ExitStack"
 _MOST_YIELDS: Final = 256
 _MOST_KINDS: Final = 16  # values that a generator gives each of which has a size of its own
 _ALIKE: Final = 3  # values that a generator gives, one like the other, until it counts as endless
@@ -225,30 +226,79 @@ def create(run: Interpreter, node: ast.ClassDef, scope: Scope) -> Value:
     """A class, as its decorators leave it."""
     names.mangle(node, node.name)
     decorators = [run.evaluate(d, scope) for d in node.decorator_list]
-    bases = [run.resolve(run.evaluate(b, scope)) for b in node.bases if not isinstance(b, ast.Starred)]
-    options = {k.arg: run.evaluate(k.value, scope) for k in node.keywords if k.arg}
-    known = tuple(b for b in bases if isinstance(b, Class))
+    bases, options = _heading(run, node, scope)
     body = Scope(scope, scope.path, is_class=True)
     module = "simpletorch" if scope.path in run.program.own else run.program.main  # of ours not all is said
     if scope.path.endswith(".pyi") or scope.path in run.program.packages.files:
         module = scope.globals.cells["__name__"]
-    made = Class(node.name, known or (run.program.library_class("builtins.object"),), body.cells, module)
+
+    def fill(made: Class) -> None:
+        made.metadata["parameters"] = _parameters(node)
+        body.owner = made
+        branches.finish(run, run.execute(node.body, body))
+
+    value = _build(run, node.name, bases, options, body.cells, module, fill)
+    return _decorated(run, node, decorators, value)
+
+
+def _heading(run: Interpreter, node: ast.ClassDef, scope: Scope) -> tuple[list[Value], dict[str, Value]]:
+    """The bases and the options in a class statement; what isn't known of them is an unknown base."""
+    bases: list[Value] = []
+    for base in node.bases:
+        if isinstance(base, ast.Starred):
+            found = run.items(run.evaluate(base.value, scope))
+            bases += (run.unknown("a base"),) if found is None else map(run.resolve, found)
+        else:
+            bases.append(run.resolve(run.evaluate(base, scope)))
+    options: dict[str, Value] = {}
+    for keyword in node.keywords:
+        value = run.evaluate(keyword.value, scope)
+        given = run.resolve(value)
+        if keyword.arg is not None:
+            options[keyword.arg] = value
+        elif isinstance(given, Dict) and given.rest is MISSING and all(type(k) is str for k in given.cells):
+            options |= given.cells
+        else:
+            bases.append(run.unknown("an option of a class"))
+    return bases, options
+
+
+def build(run: Interpreter, name: str, bases: Sequence[Value], namespace: Dict, options: dict[str, Value]) -> Value:
+    """``type(name, bases, namespace, **options)``; the metaclass is that of the bases.
+
+    Raises:
+        Raised: there is no such class.
+    """
+    made = _build(run, name, bases, options, Cells(namespace.cells), run.program.main, lambda made: None)
+    if namespace.rest is not MISSING and isinstance(made, Class):
+        made.unknown_base = run.unknown("what a class has that is made at run time")
+    return made
+
+
+def _build(
+    run: Interpreter,
+    name: str,
+    bases: Sequence[Value],
+    options: dict[str, Value],
+    cells: dict[str, Any],
+    module: str,
+    fill: Callable[[Class], None],
+) -> Value:
+    known = tuple(b for b in bases if isinstance(b, Class))
+    made = Class(name, known or (run.program.library_class("builtins.object"),), cells, module)
     strange = next((b for b in bases if not isinstance(b, Class)), None)
     extended = any(c.metadata.get("members") for b in known for c in b.mro)
     if extended or any((kinds.is_of_python(b) and not isinstance(b, slice)) or isinstance(b, Function) for b in bases):
         raise kinds.error("TypeError")
     if strange is not None:
         guards.may_raise(run, guards.ANY)
-    if strange is not None:
         made.unknown_base = strange if isinstance(strange, Unknown) else run.unknown(f"base {strange!r}")
     metaclasses.check_bases(made)
     if "metaclass" in options:
         made.metadata["metaclass"] = True
-    made.metadata["parameters"] = _parameters(node)
     made.metadata["options"] = frozenset(options)
-    body.owner = made
     finished = metaclasses.begin(run, made, bases, options)
-    branches.finish(run, run.execute(node.body, body))
+    fill(made)
     value: Value = finished()
     for base in known:
         for cls in base.mro:
@@ -256,7 +306,7 @@ def create(run: Interpreter, node: ast.ClassDef, scope: Scope) -> Value:
             if hook is not None:
                 hook(run, made)
     metaclasses.subclassed(run, made, options)
-    return _decorated(run, node, decorators, value)
+    return value
 
 
 def instantiate(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
@@ -440,37 +490,14 @@ def _maybe_dropped(run: Interpreter, done: Done) -> Done:
 
 def _left(run: Interpreter, manager: Instance, leave: Value, body: Callable[[], Done]) -> Done:
     """A body after which, however it ends, ``__exit__`` is called; it may drop what the body raises."""
-    drops = manager.cls.is_a(_STACK) or (isinstance(leave, Function) and _may_drop(leave.node))
+    drops = managers.may_drop(manager) or (isinstance(leave, Function) and _may_drop(leave.node))
     guard = Guard(lambda error: True, run.heap.depth, passes_on=not drops)
     run.tries += drops
     try:
         ways = guards.guarded(run, guard, body)
     finally:
         run.tries -= drops
-    return branches.go_on(run, ways, lambda way: _call_exit(run, manager, leave, way.done), _WAYS)
-
-
-def _call_exit(run: Interpreter, manager: Instance, leave: Value, raised: Done) -> Done:
-    """``__exit__`` after a body: whether what was raised is still on its way."""
-    kind: Value = None
-    if isinstance(raised, Raise):
-        name = f"builtins.{raised.error.name}"
-        cls = run.program.library(run, name)
-        kind = run.unknown("the class of an exception") if cls is MISSING else cls
-    value: Value = None
-    if isinstance(raised, Raise):
-        held = raised.error.value
-        value = held if isinstance(held, Instance) else run.unknown("an exception")
-        kind = held.cls if isinstance(held, Instance) else kind
-        run.handled.append(raised.error)
-    try:
-        answer = run.call(Method(leave, manager), (kind, value, None))
-    finally:
-        if isinstance(raised, Raise):
-            run.handled.pop()
-    if not isinstance(raised, Raise) or (isinstance(leave, Native) and not manager.cls.is_a(_STACK)):
-        return raised
-    return branches.choose(run, answer, lambda: None, lambda: raised)
+    return branches.go_on(run, ways, lambda way: managers.leave(run, manager, leave, way.done), _WAYS)
 
 
 @of_node

@@ -17,6 +17,7 @@ from simpletorch.follow import (
     guards,
     items,
     iteration,
+    layers,
     operators,
     texts,
 )
@@ -341,6 +342,8 @@ def _call(run: Interpreter, node: ast.Call, scope: Scope) -> Value:
         else:
             hidden = True
     run.node, run.path = node, scope.path
+    if type(function) is Unknown and type(called) is ast.Attribute and type(called.value) is ast.Name:
+        _changes_its_object(run, called.attr, run.evaluate(called.value, scope))
     if run.takers:
         _may_raise(run, function, (*args, *kwargs.values()) if not isinstance(args, Unknown) else (args,))
     if type(function) is Native:
@@ -359,6 +362,13 @@ def _call(run: Interpreter, node: ast.Call, scope: Scope) -> Value:
         run.node, run.path = node, scope.path
         run.note_dark()
     return result
+
+
+def _changes_its_object(run: Interpreter, name: str, owner: Value) -> None:
+    """A method of the program's that something unknown made, such as a decorator, may change the object it is of."""
+    if type(owner) is Instance and not layers.is_module(owner):
+        if any(type(c.cells.get(name)) is Unknown for c in owner.cls.mro):
+            run.escape((owner,))
 
 
 def _exec(run: Interpreter, args: tuple[Value, ...], kwargs: Mapping[str, Value], scope: Scope) -> Value:
@@ -716,13 +726,13 @@ def _yield(run: Interpreter, node: ast.Yield, scope: Scope) -> Value:
 
 
 def _yield_from(run: Interpreter, node: ast.YieldFrom, scope: Scope) -> Value:
-    source = run.evaluate(node.value, scope)
+    source = run.resolve(run.evaluate(node.value, scope))
+    was_over = isinstance(source, Iterator) and iterators.is_over(source)
     found = run.items(source)
     for value in (iteration.item(run, source),) if found is None else found:
         classes.give(run, scope, value, several=found is None)
-    source = run.resolve(source)
     if isinstance(source, Iterator) and hasattr(source.lazy, "result"):
-        return source.lazy.result
+        return None if was_over else source.lazy.result
     return None if is_known(source) or isinstance(source, List | Dict | Set | Iterator) else run.unknown("a result")
 
 

@@ -1,7 +1,7 @@
 """Generators, step by step: a body runs until it yields, and goes on from there when it is asked again.
 
-A yield under an unknown condition, inside ``with`` or within an expression can't be stepped through. Then the body is
-followed as a whole, or isn't known from there on.
+A yield under an unknown condition, inside ``with`` of an unknown manager, or within an expression can't be stepped
+through. Then the body is followed as a whole, or isn't known from there on.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from simpletorch.follow import assignment, branches, guards
 from simpletorch.follow.guards import Guard
-from simpletorch.follow.model import handlers, iterators, kinds, unmodelled
+from simpletorch.follow.model import handlers, iterators, kinds, managers, unmodelled
 from simpletorch.follow.model.iterators import END, UNSURE
 from simpletorch.follow.model.scopes import Scope
 from simpletorch.follow.outcomes import Done, Raise, Raised, Return, Split
@@ -158,7 +158,9 @@ class Steps(iterators.Lazy):
 
     @property
     def _waits_for_another(self) -> bool:
-        return _delegates(self.function.node) and _is_within(self.body, _delegated)
+        """Whether it is suspended in another generator, or inside a manager that is left when it is dropped."""
+        is_in_another = _delegates(self.function.node) and _is_within(self.body, _delegated)
+        return is_in_another or _is_within(self.body, _managed)
 
     def drop(self) -> None:
         """A name of it is gone: if that was the last one, its ``finally`` runs."""
@@ -305,7 +307,7 @@ def ask(run: Interpreter, owner: Iterator, sent: Value, thrown: Raised | None = 
     run.heap.write(owner.cells, iterators.PULLED, True)
     found = steps.resume(sent, thrown)
     if found is END:
-        run.heap.write(owner.cells, "items", ())
+        iterators.ended(run, owner)
     elif found is UNSURE:
         run.heap.write(owner.cells, "items", None)
     return found
@@ -322,7 +324,8 @@ def close(run: Interpreter, owner: Iterator) -> None:
                 raise
     if isinstance(steps, Steps) and steps.was_whole(owner):
         steps.lost()
-    run.heap.write(owner.cells, "items", ())
+    iterators.ended(run, owner)
+    run.heap.write(owner.cells, iterators.OVER, True)
 
 
 def _expression(run: Interpreter, node: ast.Expr, scope: Scope) -> _Stepping:
@@ -468,6 +471,32 @@ def _handled(run: Interpreter, node: ast.Try, scope: Scope) -> _Stepping:
             run.handled.remove(done.error)
 
 
+def _with(run: Interpreter, node: ast.With, scope: Scope) -> _Stepping:
+    return (yield from _managed(run, node, scope, 0))
+
+
+def _managed(run: Interpreter, node: ast.With, scope: Scope, index: int) -> _Stepping:
+    """The body inside the managers from ``index`` on."""
+    if index == len(node.items):
+        return (yield from _block(run, node.body, scope))
+    item = node.items[index]
+    manager = run.resolve(run.evaluate(item.context_expr, scope))
+    found = manager.cls.find("__exit__") if isinstance(manager, Instance) else None
+    if found is None or manager.cls.find("__enter__") is None:
+        raise _Unsure
+    value = run.call(run.attribute(manager, "__enter__"), ())
+    if item.optional_vars is not None:
+        assignment.assign(run, item.optional_vars, value, scope)
+    try:
+        done = yield from _guarded(run, _managed(run, node, scope, index + 1), handlers.EVERYTHING)
+    except Raised as error:
+        done = Raise(error)
+    left = managers.leave(run, manager, found[0], done)
+    if isinstance(left, Split):
+        raise _Unsure
+    return left
+
+
 _TABLE: Final[dict[type[ast.stmt], Callable[[Interpreter, Any, Scope], _Stepping]]] = {
     ast.Expr: _expression,
     ast.Assign: _assign,
@@ -477,4 +506,5 @@ _TABLE: Final[dict[type[ast.stmt], Callable[[Interpreter, Any, Scope], _Stepping
     ast.While: _while,
     ast.For: _for,
     ast.Try: _try,
+    ast.With: _with,
 }

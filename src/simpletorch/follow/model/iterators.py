@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "END",
     "FINISHED",
+    "OVER",
     "PULLED",
     "UNSURE",
     "Count",
@@ -30,7 +31,9 @@ __all__ = [
     "by_index",
     "by_next",
     "can_pull",
+    "ended",
     "force",
+    "is_over",
     "is_simple",
     "lazily",
     "over",
@@ -54,6 +57,7 @@ class _Mark:
 END: Final = _Mark("no more items")
 UNSURE: Final = _Mark("whether there is an item isn't known")
 PULLED: Final = "(pulled)"
+OVER: Final = "(over)"  # whether it was asked again behind its end
 FINISHED: Final = 10**18  # the number of the next item of a list that was gone through: it never has one
 _MOST: Final = 5_000
 _ENDLESS: Final = 64  # items that were taken one by one, until more of them count as endless
@@ -189,8 +193,7 @@ def pull(run: Interpreter, value: Value) -> Value:
         if not _is_pending(value):  # it has found all of them
             return found
         if found is END:
-            run.heap.write(value.cells, "items", ())
-            run.heap.write(value.cells, NEXT, 0)
+            ended(run, value)
         elif found is UNSURE:
             run.heap.write(value.cells, "items", None)
         return found
@@ -202,15 +205,28 @@ def pull(run: Interpreter, value: Value) -> Value:
     if left is None:
         return UNSURE
     if not left:
+        if is_over(value):
+            run.heap.write(value.cells, OVER, True)
         run.heap.write(value.cells, NEXT, FINISHED)
         return END
     run.heap.write(value.cells, NEXT, value.cells[NEXT] + 1)
     return run.resolve(left[0])
 
 
+def ended(run: Interpreter, value: Iterator) -> None:
+    """It has no more items."""
+    run.heap.write(value.cells, "items", ())
+    run.heap.write(value.cells, NEXT, FINISHED)
+
+
+def is_over(value: Iterator) -> bool:
+    """Whether it was asked for an item and had none."""
+    return bool(value.cells[NEXT] == FINISHED)
+
+
 def stop(run: Interpreter, value: Iterator) -> Raised:
-    """The exception of ``next`` at the end, with the value that a generator returned."""
-    result = getattr(value.lazy, "result", None)
+    """The exception of ``next`` at the end; the first one has the value that a generator returned."""
+    result = None if value.cells.get(OVER) else getattr(value.lazy, "result", None)
     cls = run.program.library_class("builtins.StopIteration")
     made = Instance(cls)
     made.cells.update({"value": result, "args": () if result is None else (result,)})

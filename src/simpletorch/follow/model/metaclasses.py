@@ -45,6 +45,7 @@ __all__ = [
 ABSTRACT: Final = "abstract"
 ABC: Final = "abc"
 REGISTERS: Final = "registers"
+_GIVEN: Final = "given"  # the keywords that a metaclass hands on to `type.__new__`
 """In the metadata of an abstract class: that other classes may be told to be subclasses of it."""
 _MARK: Final = "__isabstractmethod__"
 _BASES: Final = ("Exception", "BaseException")
@@ -84,17 +85,17 @@ def begin(run: Interpreter, cls: Class, bases: Sequence[Value], options: Mapping
     named = run.resolve(options["metaclass"]) if "metaclass" in options else None
     inherited = next((b.metadata[META] for b in cls.bases if META in b.metadata), None)
     meta = named if isinstance(named, Class) and named.module == run.program.main else inherited
+    more = {k: v for k, v in options.items() if k != "metaclass"}
     if meta is not None:
         cls.metadata[META] = meta
         cls.metadata["metaclass"] = True
         prepare = meta.find("__prepare__")
         if prepare is not None and isinstance(prepare[0], StaticMethod | Function):
             inner = prepare[0].function if isinstance(prepare[0], StaticMethod) else prepare[0]
-            given = run.resolve(run.call(inner, (meta, cls.name, tuple(bases))))
+            given = run.resolve(run.call(inner, (meta, cls.name, tuple(bases)), more))
             if isinstance(given, Dict) and given.rest is MISSING:
                 for name, value in given.cells.items():
                     run.heap.write(cls.cells, name, value)
-    more = {k: v for k, v in options.items() if k != "metaclass"}
 
     def finished() -> Value:
         cls.metadata[descriptors.SLOTS] = stated = descriptors.stated_slots(run, cls.cells)
@@ -170,6 +171,7 @@ def _new(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) ->
     """``type.__new__(meta, name, bases, namespace)``."""
     given = run.resolve(args[3]) if len(args) > 3 else None
     for namespace, cls in reversed(run.pending):
+        cls.metadata[_GIVEN] = kwargs
         if isinstance(given, Dict) and given.rest is MISSING:
             for name in [n for n in cls.cells if n not in given.cells and n != "__annotations__"]:
                 run.heap.write(cls.cells, name, MISSING)
@@ -197,9 +199,23 @@ def subclassed(run: Interpreter, cls: Class, options: Mapping[str, Value]) -> No
     """The class is there: its descriptors, and its bases, are told."""
     descriptors.named(run, cls)
     found = cls.find("__init_subclass__", after=cls)
+    given = cls.metadata.pop(_GIVEN, {k: v for k, v in options.items() if k != "metaclass"})
     if found is not None and isinstance(found[0], Function | StaticMethod):
         inner = found[0].function if isinstance(found[0], StaticMethod) else found[0]
-        run.call(inner, (cls,), {k: v for k, v in options.items() if k != "metaclass"})
+        run.call(inner, (cls,), given)
+    elif found is None:
+        of_object(cls, given)
+
+
+def of_object(cls: Class, options: Mapping[str, Value]) -> None:
+    """``object.__init_subclass__(**options)`` for a class.
+
+    Raises:
+        Raised: there are options.
+    """
+    modules = {c.module for c in cls.mro if c.qualified != "builtins.object"}
+    if options and cls.unknown_base is None and modules == {cls.module}:
+        raise Raised("TypeError", None, _BASES)
 
 
 # -- abstract classes ------------------------------------------------------------------------------------------------

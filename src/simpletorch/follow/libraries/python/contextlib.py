@@ -4,16 +4,76 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from simpletorch.follow import branches
+from simpletorch.follow import branches, guards
 from simpletorch.follow.libraries import library_class, model
 from simpletorch.follow.marks import gradients
+from simpletorch.follow.model import generators, iterators, kinds
+from simpletorch.follow.model.scopes import Scope
 from simpletorch.follow.outcomes import Raised
-from simpletorch.follow.values import Class, Function, Instance, Value
+from simpletorch.follow.values import Class, Function, Instance, Iterator, Value
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-library_class("contextlib.AbstractContextManager")
+_STEPS: Final = "(steps)"  # the generator of a manager that is entered by a call
+
+
+def _enter(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """``__enter__`` of a generator's manager: the value that it yields; that of another class gives the manager.
+
+    Raises:
+        Raised: the generator raises it, or yields nothing.
+    """
+    manager = args[0]
+    if not isinstance(manager.native, tuple):
+        return manager
+    function, scope = manager.native
+    steps = iterators.lazily(generators.Steps(run, function, scope, lambda: None))
+    run.heap.write(manager.cells, _STEPS, steps)
+    return _given(run, manager, generators.ask(run, steps, None))
+
+
+def _given(run: Interpreter, manager: Instance, found: Value) -> Value:
+    if found is iterators.END:
+        raise kinds.error("RuntimeError")
+    return _unfollowed(run, manager) if found is iterators.UNSURE else found
+
+
+def _unfollowed(run: Interpreter, manager: Value) -> Value:
+    """A manager did something that isn't followed."""
+    guards.may_raise(run, guards.ANY)
+    inner = manager.native if isinstance(manager, Instance) and isinstance(manager.native, tuple) else ()
+    run.escape((manager, *(v for part in inner for v in (part.cells.values() if isinstance(part, Scope) else (part,)))))
+    return run.unknown("what a context manager gives")
+
+
+def _leave(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """``__exit__`` of a generator's manager: whether it drops the exception.
+
+    Raises:
+        Raised: the generator raises it, or yields once more.
+    """
+    manager, value = args[0], run.resolve(args[2]) if len(args) > 2 else None
+    steps = manager.cells.get(_STEPS)
+    if not isinstance(manager.native, tuple):
+        return None
+    if not isinstance(steps, Iterator) or (value is not None and not run.handled):
+        return _unfollowed(run, manager)
+    thrown = None if value is None else run.handled[-1]
+    try:
+        found = generators.ask(run, steps, None, thrown)
+    except Raised as error:
+        if error is thrown:
+            return False
+        raise
+    if found is iterators.UNSURE:
+        return _unfollowed(run, manager)
+    if found is not iterators.END:
+        raise kinds.error("RuntimeError")
+    return thrown is not None
+
+
+library_class("contextlib.AbstractContextManager", methods={"__enter__": _enter, "__exit__": _leave})
 library_class("contextlib.ContextDecorator")
 
 
@@ -98,8 +158,10 @@ def _enter_context(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, 
         value = run.call(enter, ())
         _push(run, (stack, manager), {})
         return value
+    kinds.need(run, manager, "__exit__")
+    kinds.need(run, manager, "__enter__")
     run.heap.write(stack.cells, _EXITS, run.unknown("what a stack of managers calls"))
-    return run.unknown("what a context manager gives")
+    return _unfollowed(run, manager)
 
 
 def _push(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
