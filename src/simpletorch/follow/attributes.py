@@ -533,6 +533,8 @@ def _of_super(run: Interpreter, value: Super, name: str) -> Value:
             return Native(name, lambda run, args, kwargs: _set_plainly(run, (receiver, *args), kwargs))
         if name == "__setattr__":
             return Native(name, lambda run, args, kwargs: run.heap.write(receiver.cells, args[0], args[1]))
+        if name == "__init_subclass__" and isinstance(receiver, Class):
+            return Native(name, lambda run, args, kwargs: metaclasses.of_object(receiver, kwargs))
         return Native(name, lambda run, args, kwargs: None)
     if name == "__call__" and isinstance(receiver, Instance) and cls.is_a(members.MODULE):
         return Native(name, lambda run, args, kwargs: layers.call(run, receiver, args, kwargs))
@@ -854,10 +856,13 @@ def _put_all(run: Interpreter, value: Instance, new: Value) -> None:
     held = behind(new)
     if new is value and isinstance(held, Dict):
         run.heap.write(value.state, "mirrored", True)
-    elif isinstance(held, Dict) and held.rest is MISSING:
-        for name, one in held.cells.items():
-            run.heap.write(value.cells, name, one)
+    elif isinstance(held, Dict) and held.rest is MISSING and not value.cells:  # a new object: they are one from now on
+        value.cells = held.cells
+        run.heap.write(value.state, "dict", True)
     else:
+        known = held.cells if isinstance(held, Dict) and held.rest is MISSING else {}
+        for name in {*value.cells, *known}:
+            run.heap.write(value.cells, name, known.get(name, run.unknown("an attribute")))
         run.heap.write(value.state, "open", True)
 
 

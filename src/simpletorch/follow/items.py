@@ -198,9 +198,13 @@ def _of_instance(run: Interpreter, owner: Instance, index: Value) -> Value:
         return run.call(run.attribute(owner, "__getitem__"), (index,))
     held = behind(owner)
     absent = owner.cls.find("__missing__")
-    if absent is not None and isinstance(held, Dict) and can_be_key(index) and index not in held.cells:
-        unsure = held.rest is not MISSING
-        return run.unknown("an item of a dict") if unsure else run.call(Method(absent[0], owner), (index,))
+    if absent is not None and isinstance(held, Dict) and not (can_be_key(index) and index in held.cells):
+        check_key(run, index)
+        if held.rest is MISSING and can_be_key(index):
+            return run.call(Method(absent[0], owner), (index,))
+        guards.may_raise(run, guards.ANY)
+        run.escape((absent[0], owner))
+        return run.unknown("an item of a dict")
     if held is not owner:
         return get(run, held, index)
     kinds.need(run, owner, "__getitem__")
@@ -542,7 +546,8 @@ def as_dict(run: Interpreter, value: Value) -> Value:
         return run.unknown("a mapping that goes over its keys in its own way")
     keys = held.cls.find("keys") if isinstance(held, Instance) and held.cls.find("__getitem__") else None
     if keys is None or not isinstance(keys[0], Function):
-        return held
+        goes_over_others = isinstance(value, Instance) and value.cls.find("__iter__") is not None
+        return value if goes_over_others else held
     found = run.items(run.call(Method(keys[0], held), ()))
     if found is None or not all(map(can_be_key, found)):
         return run.unknown("a mapping whose keys aren't known")

@@ -168,11 +168,15 @@ def binary(run: Interpreter, name: str, left: Value, right: Value) -> Value:
 
 
 def _of_tensors(run: Interpreter, name: str, left: Value, right: Value) -> Value:
+    mirrored = _MIRRORED.get(name) or f"__r{name[2:]}"
+    if name in ("__eq__", "__ne__") and (_is_refused(run, left) or _is_refused(run, right)):
+        return _of_objects(run, name, left, right)
+    if type(right) is Instance and right.cls.find(mirrored) is not None and _is_refused(run, right):
+        return _of_objects(run, name, left, right)
     if isinstance(left, Tensor):
         if type(right) is not Tensor and (refused := events.OPERATOR(run, name, left, right)) is not None:
             return refused
         return offsets.moved(name, left, right, run.ask(f"Tensor.{name}", (left, right)))
-    mirrored = _MIRRORED.get(name) or f"__r{name[2:]}"
     if isinstance(left, Instance) and left.cls.find(name) is not None:
         answer = run.resolve(run.call(run.attribute(left, name), (right,)))
         if answer is not NotImplemented:
@@ -182,6 +186,17 @@ def _of_tensors(run: Interpreter, name: str, left: Value, right: Value) -> Value
     if f"Tensor.{mirrored}" not in RULES:
         return unmodelled.operator(run, name)
     return offsets.moved(name, left, right, run.ask(f"Tensor.{mirrored}", (right, left)))
+
+
+_NEITHER: Final = (str, type(None), List, Dict, Set, tuple, Function, slice)
+
+
+def _is_refused(run: Interpreter, value: Value) -> bool:
+    """Whether torch compares no tensor with it: then Python compares the two objects."""
+    if type(value) is not Instance:
+        return isinstance(value, _NEITHER)
+    is_own = kinds.collection_of(value.cls) is None and "members" not in value.cls.metadata
+    return is_own and kinds.is_plain(run, value.cls) and value.cls.find("__torch_function__") is None
 
 
 def _of_objects(run: Interpreter, name: str, left: Value, right: Value) -> Value:

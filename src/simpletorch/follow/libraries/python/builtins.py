@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from simpletorch.follow import attributes, branches, files, guards, items, iteration, operators, texts
+from simpletorch.follow import attributes, branches, classes, files, guards, items, iteration, operators, texts
 from simpletorch.follow.budget import LARGEST, is_huge, weight
 from simpletorch.follow.budget import length as length_of_range
 from simpletorch.follow.heap import now
@@ -239,6 +239,10 @@ def _make_type(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: di
         for a, kind in zip(args, (str, tuple, Dict), strict=True)
     ):
         raise kinds.error("TypeError")
+    if len(args) == 3 and cls.qualified == "builtins.type":
+        name, bases, namespace = map(run.resolve, args)
+        if type(name) is str and type(bases) is tuple and isinstance(namespace, Dict):
+            return classes.build(run, name, tuple(map(run.resolve, bases)), namespace, kwargs)
     return run.unknown("a class that is made at run time")
 
 
@@ -534,10 +538,14 @@ def _hasattr(run: Interpreter, owner: Value, name: Value, /) -> Value:
 def _setattr(run: Interpreter, obj: Value, name: Value, value: Value, /) -> Value:
     if isinstance(name, str):
         run.set_attribute(obj, name, value)
-    elif isinstance(obj, Instance):  # any attribute may be it
+    elif isinstance(obj, Instance | Class):  # any attribute may be it
+        by_any_name = run.unknown("an attribute that was set by a name that isn't known")
         for key in list(obj.cells):
-            run.heap.write(obj.cells, key, run.unknown("an attribute that was set by a name that isn't known"))
-        run.heap.write(obj.state, "open", True)
+            run.heap.write(obj.cells, key, by_any_name)
+        if isinstance(obj, Instance):
+            run.heap.write(obj.state, "open", True)
+        else:
+            obj.unknown_base = obj.unknown_base or by_any_name
     return None
 
 
@@ -853,6 +861,8 @@ def _filter_whole(run: Interpreter, function: Value, source: Value) -> Value:
 def _reversed(run: Interpreter, sequence: Value, /) -> Value:
     if isinstance(sequence, Instance) and (own := run.special(sequence, "__reversed__")) is not None:
         return run.call(own, ())
+    if isinstance(sequence, Tensor) and not sequence.array:
+        return sequence if sequence.type.shape.rank == 0 else run.call(run.attribute(sequence, "flip"), (0,))
     kinds.need(run, sequence, "__reversed__", "__getitem__")
     if kinds.has(run, sequence, "__reversed__") is not True:
         kinds.need(run, sequence, "__reversed__", "__len__")
@@ -861,6 +871,7 @@ def _reversed(run: Interpreter, sequence: Value, /) -> Value:
         raise Raised("TypeError", None, ("Exception", "BaseException"))
     if isinstance(sequence, Instance) and behind(sequence) is sequence and sequence.cls.find("__getitem__"):
         return _by_index_backwards(run, sequence)
+    sequence = behind(sequence)
     if isinstance(sequence, List) and sequence.items is not None:
         return _backwards(run, sequence, len(sequence.items) - 1)
     found = run.items(sequence)

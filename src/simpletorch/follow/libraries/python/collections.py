@@ -13,7 +13,7 @@ from simpletorch.follow import branches, guards, items, iteration
 from simpletorch.follow.budget import LARGEST
 from simpletorch.follow.libraries import OWN, library_class, model
 from simpletorch.follow.libraries.python.builtins import make_dict
-from simpletorch.follow.model import kinds, metaclasses
+from simpletorch.follow.model import kinds, members, metaclasses
 from simpletorch.follow.values import MISSING, Class, Dict, Instance, List, Native, StaticMethod, Tensor, Value
 
 if TYPE_CHECKING:
@@ -70,12 +70,7 @@ library_class("collections.OrderedDict", ("builtins.dict",), make=_make_ordered)
 library_class("collections.defaultdict", ("builtins.dict",), make=_make_default)
 
 
-@model("collections.ChainMap")
-def _chain_map(run: Interpreter, *maps: Value) -> Value:
-    made = Dict()
-    for source in reversed(maps):
-        items.update(run, made, source)
-    return made
+OWN["collections.ChainMap"] = _HERE / "chain_map.txt"
 
 
 # -- deques ----------------------------------------------------------------------------------------------------------
@@ -94,6 +89,8 @@ def _fill(run: Interpreter, made: Instance, args: tuple[Value, ...], kwargs: dic
     most = run.resolve(args[1] if len(args) > 1 else kwargs.get("maxlen"))
     if most is not None:
         kinds.need(run, most, "__index__")
+    if isinstance(most, Instance) and kinds.collection_of(most.cls) is None and members.knows_all(run, most.cls):
+        raise kinds.error("TypeError")  # only an int will do
     if isinstance(most, int) and not 0 <= most <= sys.maxsize:
         raise kinds.error("ValueError" if most < 0 and -most <= sys.maxsize else "OverflowError")
     found = run.items(iteration.check(run, args[0])) if args else ()

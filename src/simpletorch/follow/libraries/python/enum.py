@@ -97,6 +97,9 @@ def _by_value(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dic
     """``Color("red")``."""
     if not args:
         raise kinds.error("TypeError")
+    if len(args) > 1:  # by Python's version: the names of new members, or a member's several values
+        guards.may_raise(run, guards.ANY)
+        return run.unknown("a member of an enumeration")
     wanted = run.resolve(args[0])
     members = tuple(cls.metadata.get("named", {}).values()) or cls.metadata.get("members", ())
     if any(wanted is m for m in members):

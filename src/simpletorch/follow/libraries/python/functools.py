@@ -109,9 +109,10 @@ def _update_wrapper(run: Interpreter, wrapper: Value, wrapped: Value, *more: Val
         for name, value in (wrapped.attributes if isinstance(wrapped, Function) else {}).items():
             run.heap.write(wrapper.attributes, name, value)
         run.heap.write(wrapper.attributes, "__wrapped__", wrapped)
-        name = getattr(wrapped, "name", run.unknown("a name", "str"))
-        name = name.rpartition(".")[2] if isinstance(name, str) else name
-        run.heap.write(wrapper.attributes, "__name__", name)
+        if "__name__" not in getattr(wrapped, "attributes", ()):  # else it was copied, or set
+            name = getattr(wrapped, "name", run.unknown("a name", "str"))
+            name = name.rpartition(".")[2] if isinstance(name, str) else name
+            run.heap.write(wrapper.attributes, "__name__", name)
         run.heap.write(wrapper.attributes, "__qualname__", run.unknown("a name", "str"))
     return wrapper
 
