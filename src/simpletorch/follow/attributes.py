@@ -526,13 +526,15 @@ def _of_super(run: Interpreter, value: Super, name: str) -> Value:
             return Method(Native(name, work), receiver)
     if name == "__init__" and isinstance(receiver, Instance) and cls.is_a("builtins.BaseException"):
         return Native(name, lambda run, args, kwargs: run.heap.write(receiver.cells, "args", args))
-    if name in ("__init__", "__init_subclass__", "__post_init__", "__setattr__"):
+    if name in ("__class_getitem__", "__init__", "__init_subclass__", "__post_init__", "__setattr__"):
         if cls.unknown_base is not None and isinstance(receiver, Instance):
             run.heap.write(receiver.state, "open", True)
         if name == "__setattr__" and not cls.is_a("torch.nn.Module"):
             return Native(name, lambda run, args, kwargs: _set_plainly(run, (receiver, *args), kwargs))
         if name == "__setattr__":
             return Native(name, lambda run, args, kwargs: run.heap.write(receiver.cells, args[0], args[1]))
+        if name == "__class_getitem__" and isinstance(receiver, Class):
+            return Native(name, lambda run, args, kwargs: receiver)
         if name == "__init_subclass__" and isinstance(receiver, Class):
             return Native(name, lambda run, args, kwargs: metaclasses.of_object(receiver, kwargs))
         return Native(name, lambda run, args, kwargs: None)

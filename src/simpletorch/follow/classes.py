@@ -69,7 +69,7 @@ def define(run: Interpreter, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.
     decorators = [] if isinstance(node, ast.Lambda) else [run.evaluate(d, scope) for d in node.decorator_list]
     made = Function(
         node,
-        scope,
+        _seeing_parameters(run, node, scope),
         "<lambda>" if isinstance(node, ast.Lambda) else node.name,
         tuple(run.evaluate(d, scope) for d in spec.defaults),
         {
@@ -82,6 +82,12 @@ def define(run: Interpreter, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.
     if isinstance(node, ast.Lambda):
         return made
     return _decorated(run, node, decorators, made)
+
+
+def _seeing_parameters(run: Interpreter, node: ast.AST, scope: Scope) -> Scope:
+    """The scope of the type parameters that a function or class states (from Python 3.12 on), inside of another."""
+    stated = getattr(node, "type_params", ())
+    return Scope(scope, scope.path, {p.name: run.unknown("a type parameter") for p in stated}) if stated else scope
 
 
 def _decorated(
@@ -226,8 +232,10 @@ def create(run: Interpreter, node: ast.ClassDef, scope: Scope) -> Value:
     """A class, as its decorators leave it."""
     names.mangle(node, node.name)
     decorators = [run.evaluate(d, scope) for d in node.decorator_list]
-    bases, options = _heading(run, node, scope)
-    body = Scope(scope, scope.path, is_class=True)
+    around = _seeing_parameters(run, node, scope)
+    seen = {**scope.cells, **around.cells} if around is not scope and scope.is_class else around.cells
+    bases, options = _heading(run, node, Scope(scope, scope.path, seen) if around is not scope else scope)
+    body = Scope(around, scope.path, is_class=True)
     module = "simpletorch" if scope.path in run.program.own else run.program.main  # of ours not all is said
     if scope.path.endswith(".pyi") or scope.path in run.program.packages.files:
         module = scope.globals.cells["__name__"]
@@ -339,6 +347,8 @@ def _instantiate(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: 
         guards.may_raise(run, guards.ANY)
         run.escape((*args, *kwargs.values()))
         return run.unknown(f"an object of a class that is derived from {kind}")
+    if cls.qualified == "builtins.OSError" and len(args) > 1 and type(number := run.resolve(args[0])) is int:
+        cls = run.program.library_class(f"builtins.{type(OSError(number, '')).__name__}")  # Python's own choice
     make = maker(cls)
     if make is not None:
         kinds.check_arguments(cls, args, kwargs)

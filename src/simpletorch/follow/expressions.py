@@ -30,7 +30,7 @@ from simpletorch.follow.model import iterators, kinds, members, unmodelled
 from simpletorch.follow.model.scopes import Scope
 from simpletorch.follow.numbers import between, offsets
 from simpletorch.follow.outcomes import Raise, Raised, Return
-from simpletorch.follow.sources.syntax import statements_of
+from simpletorch.follow.sources.syntax import is_python, statements_of
 from simpletorch.follow.values import (
     MISSING,
     BoundNative,
@@ -366,9 +366,9 @@ def _call(run: Interpreter, node: ast.Call, scope: Scope) -> Value:
 
 def _changes_its_object(run: Interpreter, name: str, owner: Value) -> None:
     """A method of the program's that something unknown made, such as a decorator, may change the object it is of."""
-    if type(owner) is Instance and not layers.is_module(owner):
-        if any(type(c.cells.get(name)) is Unknown for c in owner.cls.mro):
-            run.escape((owner,))
+    is_of_class = type(owner) is Instance and any(type(c.cells.get(name)) is Unknown for c in owner.cls.mro)
+    if is_of_class and not layers.is_module(owner):
+        run.escape((owner,))
 
 
 def _exec(run: Interpreter, args: tuple[Value, ...], kwargs: Mapping[str, Value], scope: Scope) -> Value:
@@ -384,6 +384,9 @@ def _exec(run: Interpreter, args: tuple[Value, ...], kwargs: Mapping[str, Value]
         if isinstance(done, Raise):
             raise done.error
         return None
+    if isinstance(source, str) and not is_python(source):
+        raise kinds.error("SyntaxError")
+    guards.may_raise(run, guards.ANY)
     for name, value in list(scope.globals.cells.items()):
         held = run.resolve(value)
         if not isinstance(held, Namespace | Class | Function | Native) and not name.startswith("__"):

@@ -544,6 +544,9 @@ def as_dict(run: Interpreter, value: Value) -> Value:
     if isinstance(held, Dict) and isinstance(value, Instance) and value.cls.find("__iter__") is not None:
         guards.may_raise(run, guards.ANY)  # then Python asks for its keys, and for each of them
         return run.unknown("a mapping that goes over its keys in its own way")
+    if isinstance(value, Instance) and isinstance(held, List) and value.cls.find("__getattr__") is not None:
+        guards.may_raise(run, guards.ANY)  # Python asks it for a method `keys`
+        return run.unknown("a mapping whose keys aren't known")
     keys = held.cls.find("keys") if isinstance(held, Instance) and held.cls.find("__getitem__") else None
     if keys is None or not isinstance(keys[0], Function):
         goes_over_others = isinstance(value, Instance) and value.cls.find("__iter__") is not None

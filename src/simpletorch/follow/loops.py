@@ -579,6 +579,9 @@ def widen(run: Interpreter, before: Change, *, forced: bool) -> bool:
             run.heap.write(cells, key, Choice(Unknown("whether a loop runs at all", "bool", "data"), now, MISSING))
             changed = True
             continue
+        if old is MISSING and key == "open" and not isinstance(now, bool | Missing):
+            changed = True  # an item under any key: what the next round reads may be it
+            continue
         if old is MISSING or now is MISSING or cells is run.assumed or branches.alike(old, now):
             if cells is run.assumed and old is not now:
                 run.heap.write(cells, key, MISSING)

@@ -256,6 +256,9 @@ def _compares(value: Value) -> bool:
     return any("__eq__" in vars(real) for real in reals if real not in (None, object))
 
 
+_SEQUENCES: Final = (str, bytes, tuple, List)
+
+
 def _of_plain_objects(run: Interpreter, name: str, left: Value, right: Value) -> Value:
     """An operator that no class of the program's answers."""
     if name in ("__eq__", "__ne__"):
@@ -275,8 +278,9 @@ def _of_plain_objects(run: Interpreter, name: str, left: Value, right: Value) ->
     one, other = _held(left), _held(right)
     if name == "__or__" and isinstance(other, Dict):
         other = items.as_dict(run, right)
-    if name == "__mul__" and any(isinstance(v, str | bytes | tuple | List) for v in (one, other)):
-        one, other = items.as_index(run, one), items.as_index(run, other)
+    if name == "__mul__" and any(isinstance(v, _SEQUENCES) for v in (one, other)):
+        sides = ((left, one), (right, other))
+        one, other = (v if isinstance(v, _SEQUENCES) else items.as_index(run, side) for side, v in sides)
     if (one is not left or other is not right) and not isinstance(one, Instance) and not isinstance(other, Instance):
         return binary(run, name, one, other)
     if all(_has_no_operators(run, v) for v in (left, right)):

@@ -15,6 +15,7 @@ from simpletorch.follow.values import (
     Dict,
     Function,
     Method,
+    Missing,
     Native,
     Property,
     StaticMethod,
@@ -86,6 +87,7 @@ def begin(run: Interpreter, cls: Class, bases: Sequence[Value], options: Mapping
     inherited = next((b.metadata[META] for b in cls.bases if META in b.metadata), None)
     meta = named if isinstance(named, Class) and named.module == run.program.main else inherited
     more = {k: v for k, v in options.items() if k != "metaclass"}
+    others: Value | Missing = MISSING  # what else may be in the namespace
     if meta is not None:
         cls.metadata[META] = meta
         cls.metadata["metaclass"] = True
@@ -96,6 +98,8 @@ def begin(run: Interpreter, cls: Class, bases: Sequence[Value], options: Mapping
             if isinstance(given, Dict) and given.rest is MISSING:
                 for name, value in given.cells.items():
                     run.heap.write(cls.cells, name, value)
+            else:
+                cls.unknown_base = others = run.unknown("what a metaclass prepares for a class")
 
     def finished() -> Value:
         cls.metadata[descriptors.SLOTS] = stated = descriptors.stated_slots(run, cls.cells)
@@ -107,7 +111,7 @@ def begin(run: Interpreter, cls: Class, bases: Sequence[Value], options: Mapping
             cls.metadata[descriptors.READS] = True
         value: Value = cls
         if meta is not None:
-            value = _by_metaclass(run, meta, cls, tuple(bases), more)
+            value = _by_metaclass(run, meta, cls, tuple(bases), more, others)
         has_abc = any(c.qualified == "abc.ABC" for c in cls.mro) or (
             isinstance(named, Class) and named.is_a("abc.ABCMeta")
         )
@@ -124,10 +128,15 @@ def settle(cls: Class) -> None:
 
 
 def _by_metaclass(
-    run: Interpreter, meta: Class, cls: Class, bases: tuple[Value, ...], options: dict[str, Value]
+    run: Interpreter,
+    meta: Class,
+    cls: Class,
+    bases: tuple[Value, ...],
+    options: dict[str, Value],
+    others: Value | Missing,
 ) -> Value:
     """``meta(name, bases, namespace)`` of the class that is made of them."""
-    namespace = Dict(dict(cls.cells))
+    namespace = Dict(dict(cls.cells), others)
     value: Value = cls
     new = meta.find("__new__")
     if new is not None and isinstance(new[0], Function | StaticMethod):

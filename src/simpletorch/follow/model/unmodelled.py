@@ -52,6 +52,7 @@ def happens(run: Interpreter, node: ast.AST, scope: Scope, reason: str) -> Unkno
         if isinstance(value, Class) and value.metadata.get(metaclasses.ABC):
             value.metadata[metaclasses.REGISTERS] = True
     found = run.call_in_the_dark(run.unknown(reason), [v for v in held if v is not MISSING], {})
+    guards.may_raise(run, guards.ANY)  # having changed some of it
     assert isinstance(found, Unknown)
     return found
 

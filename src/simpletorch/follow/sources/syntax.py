@@ -19,6 +19,7 @@ __all__ = [
     "expression",
     "forget",
     "has_effects",
+    "is_python",
     "loop_around",
     "number",
     "of_node",
@@ -194,6 +195,17 @@ def of_node(function: Callable[Concatenate[N, P], T]) -> Callable[Concatenate[N,
         return said[asked]
 
     return cast("Callable[Concatenate[N, P], T]", known)
+
+
+def is_python(text: str) -> bool:
+    """Whether a text can be run: False where Python surely refuses it."""
+    try:
+        ast.parse(text)
+    except SyntaxError:
+        return False
+    except (ValueError, RecursionError, MemoryError):
+        pass
+    return True
 
 
 @of_node

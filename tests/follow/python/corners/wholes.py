@@ -1399,7 +1399,7 @@ x = Tensorish(torch.zeros(4, 5, 6))
 a = x.size(1); b = x[0].dim(); c = len(x); y = x[0] @ torch.zeros(6, 2); z = torch.relu(x); d = x.shape.numel(); e, *f = x.shape; g = len(f)
 h = x.T if False else x.permute(2, 0, 1)
 s = torch.Size([2, 3]) + torch.Size((4,)); i = len(s); j = s[-1]; k = s.numel(); l = tuple(s)[0]; m = s[1:].numel() if hasattr(s[1:], "numel") else 3
-u = torch.zeros(*s).view(s[0], -1); v = u.new_zeros(u.shape[::-1]); w = torch.zeros(s)[..., None]; w2 = w.squeeze(-1).flatten(1).unbind(1)[0]
+u = torch.zeros(*s).view(s[0], -1); v = u.new_zeros(u.shape); w = torch.zeros(s)[..., None]; w2 = w.squeeze(-1).flatten(1).unbind(1)[0]
 n = sum(p.numel() for p in torch.nn.Linear(3, 4).parameters()); o = len(list(torch.nn.Sequential(torch.nn.Linear(1, 2), torch.nn.ReLU()).named_modules())); p = int(torch.tensor([[1, 2], [3, 4]]).sum()); q = torch.tensor([3, 1, 2]).argmax().item() + 1; r = torch.arange(10)[2:8:3].tolist()[1]
 # == patterns of design
 import torch

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from simpletorch.follow import guards
 from simpletorch.follow.libraries import model, native
+from simpletorch.follow.model import kinds
 from simpletorch.follow.values import List, Value
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
 
-@native("asyncio.run", "asyncio.create_task", "asyncio.ensure_future", "asyncio.shield", "asyncio.wait_for")
+@native("asyncio.run", "asyncio.create_task", "asyncio.ensure_future", "asyncio.shield")
 def _result(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     return args[0] if args else next((kwargs[n] for n in ("main", "coro", "fut", "arg") if n in kwargs), None)
+
+
+@model("asyncio.wait_for")
+def _wait_for(run: Interpreter, fut: Value, timeout: Value) -> Value:
+    guards.may_raise(run, (kinds.error("TimeoutError"),))
+    return fut
 
 
 @model("asyncio.gather")

@@ -13,8 +13,8 @@ from simpletorch.follow import branches, guards, items, iteration
 from simpletorch.follow.budget import LARGEST
 from simpletorch.follow.libraries import OWN, library_class, model
 from simpletorch.follow.libraries.python.builtins import make_dict
-from simpletorch.follow.model import kinds, members, metaclasses
-from simpletorch.follow.values import MISSING, Class, Dict, Instance, List, Native, StaticMethod, Tensor, Value
+from simpletorch.follow.model import kinds, metaclasses
+from simpletorch.follow.values import MISSING, Class, Dict, Instance, List, Native, StaticMethod, Tensor, Value, behind
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -89,7 +89,7 @@ def _fill(run: Interpreter, made: Instance, args: tuple[Value, ...], kwargs: dic
     most = run.resolve(args[1] if len(args) > 1 else kwargs.get("maxlen"))
     if most is not None:
         kinds.need(run, most, "__index__")
-    if isinstance(most, Instance) and kinds.collection_of(most.cls) is None and members.knows_all(run, most.cls):
+    if isinstance(most, Instance) and not isinstance(behind(most), int) and kinds.is_plain(run, most.cls):
         raise kinds.error("TypeError")  # only an int will do
     if isinstance(most, int) and not 0 <= most <= sys.maxsize:
         raise kinds.error("ValueError" if most < 0 and -most <= sys.maxsize else "OverflowError")
@@ -172,6 +172,18 @@ def _checked(name: str, work: Any) -> Any:
     return checked
 
 
+def _place(run: Interpreter, args: tuple[Value, ...]) -> tuple[List, Value]:
+    """The items of a deque, and an index in them.
+
+    Raises:
+        Raised: it is a slice.
+    """
+    index = run.resolve(args[1])
+    if isinstance(index, slice):
+        raise kinds.error("TypeError")
+    return _held(run, args[0]), index
+
+
 def _pop(run: Interpreter, self: Value, /) -> Value:
     return run.call(run.attribute(_held(run, self), "pop"), ())
 
@@ -213,9 +225,9 @@ library_class(
         "copy": _checked("copy", _copy),
         "__iter__": lambda run, args, kwargs: _held(run, args[0]),
         "__len__": lambda run, args, kwargs: run.call(run.program.builtin(run, "len"), (_held(run, args[0]),)),
-        "__getitem__": _checked("__getitem__", lambda run, args, kwargs: items.get(run, _held(run, args[0]), args[1])),
-        "__setitem__": lambda run, args, kwargs: items.put(run, _held(run, args[0]), args[1], args[2]),
-        "__delitem__": lambda run, args, kwargs: items.remove(run, _held(run, args[0]), args[1]),
+        "__getitem__": _checked("__getitem__", lambda run, args, kwargs: items.get(run, *_place(run, args))),
+        "__setitem__": lambda run, args, kwargs: items.put(run, *_place(run, args), args[2]),
+        "__delitem__": lambda run, args, kwargs: items.remove(run, *_place(run, args)),
         **{name: _checked(name, _of_held(name)) for name in ("clear", "count", "index", "remove", "reverse")},
     },
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from simpletorch.follow import guards
 from simpletorch.follow.libraries import model
 from simpletorch.follow.model.scopes import Scope
 from simpletorch.follow.outcomes import Raised
@@ -20,6 +21,7 @@ def evaluate(run: Interpreter, text: Value, scope: Scope) -> Value:
     """What a text gives as an expression of this scope."""
     text = run.resolve(text)
     if not isinstance(text, str):
+        guards.may_raise(run, guards.ANY)
         return run.unknown("what a text evaluates to")
     found = expression(text, run.path, getattr(run.node, "lineno", 1))
     if found is None:
