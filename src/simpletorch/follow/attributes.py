@@ -421,8 +421,10 @@ def _of_class(run: Interpreter, value: Class, name: str) -> Value:
             found = events.CLASS_METHOD(run, value, inner)
             return inner if found is None else found
         return inner
-    if name in ("__name__", "__qualname__"):
+    if name == "__name__":
         return value.name
+    if name == "__qualname__":
+        return _qualified(run, value)
     if value.module == "builtins" and (work := _unbound(value.name, name)) is not None:
         return Native(f"{value.name}.{name}", work)
     if name == "__module__":
@@ -593,11 +595,24 @@ def _of_namespace(run: Interpreter, value: Namespace, name: str) -> Value:
     return run.program.member(run, value, name)
 
 
+def _qualified(run: Interpreter, value: Function | Class) -> Value:
+    """The name with those of the classes around it; unknown inside of functions."""
+    if isinstance(value, Class):
+        found = value.metadata.get(metaclasses.QUALIFIED, value.name)
+    elif value.owner is not None:
+        found = f"{around}.{value.name}" if isinstance(around := _qualified(run, value.owner), str) else None
+    else:
+        found = value.name if value.scope is value.scope.globals else None
+    return run.unknown("a name", "str") if found is None else found
+
+
 def _of_function(run: Interpreter, value: Function, name: str) -> Value:
     if name in value.attributes:
         return value.attributes[name]
-    if name in ("__name__", "__qualname__"):
+    if name == "__name__":
         return value.name
+    if name == "__qualname__":
+        return _qualified(run, value)
     if name == "cache_clear" and value.answers is not None:
         return Native(name, lambda run, args, kwargs: _clear(run, value.answers))
     if name == "__wrapped__" and value.answers is not None:

@@ -371,7 +371,9 @@ def _is_registration(name: str) -> bool:
 
 
 def _is_kept(value: Value) -> bool:
-    """Whether it is an object with methods of the program's own, which may be called back; modules change nothing."""
+    """Whether it is the program's function, or an object with such, that may be called back; modules change nothing."""
+    if type(value) is Function:
+        return True
     if type(value) is not Instance or value.native is not None or layers.is_module(value):
         return False
     return any(type(f) is Function for c in value.cls.mro for f in c.cells.values())

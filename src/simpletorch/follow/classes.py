@@ -101,7 +101,9 @@ def _decorated(
 
 def _by_decorator(run: Interpreter, decorator: ast.expr, found: Value, value: Value) -> Value:
     if isinstance(found, Unknown):
-        return run.unknown(f"what the decorator {ast.unparse(decorator)} makes of {getattr(value, 'name', 'it')}")
+        made = run.unknown(f"what the decorator {ast.unparse(decorator)} makes of {getattr(value, 'name', 'it')}")
+        made.given = (value,) if isinstance(value, Function) else ()
+        return made
     return run.call(found, (value,))
 
 
@@ -242,6 +244,8 @@ def create(run: Interpreter, node: ast.ClassDef, scope: Scope) -> Value:
 
     def fill(made: Class) -> None:
         made.metadata["parameters"] = _parameters(node)
+        outer = scope.owner.metadata.get(metaclasses.QUALIFIED) if scope.is_class and scope.owner is not None else None
+        made.metadata[metaclasses.QUALIFIED] = f"{outer}.{node.name}" if outer else None if scope.parent else node.name
         body.owner = made
         branches.finish(run, run.execute(node.body, body))
 
@@ -546,7 +550,9 @@ def _around(run: Interpreter, function: Function, scope: Scope, inside: Callable
     ended: list[Done] = []
 
     def take(value: Value) -> None:
-        if not ended:
+        if ended:  # the generator doesn't stop
+            guards.may_raise(run, (kinds.error("RuntimeError"),))
+        else:
             frames = run.stack, run.running
             run.stack, run.running = run.stack[:-1], run.running[:-1]
             try:
@@ -561,4 +567,7 @@ def _around(run: Interpreter, function: Function, scope: Scope, inside: Callable
         run.enter(function, scope, lambda: branches.finish(run, run.execute(_body(function), scope)))
     except Raised as error:
         return Raise(error)
-    return None if not ended or isinstance(ended[0], Raise) else ended[0]
+    if not ended:
+        guards.may_raise(run, (kinds.error("RuntimeError"),))  # it yields nothing, or where isn't followed
+        return _unsure(run, inside, run.unknown("what a context manager gives"))
+    return None if isinstance(ended[0], Raise) else ended[0]

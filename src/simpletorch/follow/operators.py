@@ -856,8 +856,9 @@ def contains(run: Interpreter, collection: Value, value: Value) -> Value:
         iteration.check(run, collection)
     elif not isinstance(collection, Iterator | Tensor | Unknown):
         kinds.need(run, collection, "__contains__", "__iter__", "__getitem__")
-    is_hashed = isinstance(collection, Dict | Set) or (isinstance(collection, View) and collection.kind == "keys")
-    if is_hashed and not (isinstance(collection, Set) and isinstance(value, Set)):  # it is looked up as a frozen one
+    is_set = isinstance(collection, Set | frozenset)
+    is_hashed = is_set or isinstance(collection, Dict) or (isinstance(collection, View) and collection.kind == "keys")
+    if is_hashed and not (is_set and isinstance(value, Set)):  # it is looked up as a frozen one
         items.check_key(run, value)
     if isinstance(collection, Tensor):
         if not isinstance(value, Tensor | Expr | int | float):

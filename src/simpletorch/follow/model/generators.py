@@ -23,7 +23,7 @@ from simpletorch.follow.values import MISSING, Function, Instance, Iterator, Val
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["Steps", "ask", "close", "not_stop", "statements"]
+__all__ = ["Steps", "ask", "close", "is_of_stop", "not_stop", "statements"]
 
 _Stepping: TypeAlias = Generator[Value, Value, Done]
 _YIELDS: Final = (ast.Yield, ast.YieldFrom)
@@ -225,6 +225,11 @@ def _is_within(body: Any, kind: Callable[..., Any]) -> bool:
 def not_stop(error: Raised) -> Raised:
     """``StopIteration`` doesn't leave a generator."""
     return Raised("RuntimeError", None, _BASES) if error.name == "StopIteration" else error
+
+
+def is_of_stop(error: Raised, thrown: Raised) -> bool:
+    """Whether a generator that was thrown ``StopIteration`` has passed it on, as what `not_stop` makes of it."""
+    return thrown.name == "StopIteration" and error.name == "RuntimeError" and error.value is None
 
 
 def _block(run: Interpreter, body: Sequence[ast.stmt], scope: Scope) -> _Stepping:

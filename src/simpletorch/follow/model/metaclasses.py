@@ -45,6 +45,7 @@ __all__ = [
 
 ABSTRACT: Final = "abstract"
 ABC: Final = "abc"
+QUALIFIED: Final = "qualified"  # the name with those of the classes around it; None inside of functions
 REGISTERS: Final = "registers"
 _GIVEN: Final = "given"  # the keywords that a metaclass hands on to `type.__new__`
 """In the metadata of an abstract class: that other classes may be told to be subclasses of it."""

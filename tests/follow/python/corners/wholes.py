@@ -1909,3 +1909,522 @@ class St(str):
     def __iter__(self): return iter(["ab"])
 z16 = len(list(St("xyz"))); z17 = len("".join(St("xyz"))); z18 = len(St("abc"))
 t = torch.zeros(a, b, c, d, e)
+# == a match statement with classes, mappings and guards
+import torch
+class A:
+    def __init__(self, v): self.v = v
+    def __eq__(self, o): return isinstance(o, A) and self.v == o.v
+    def __hash__(self): return hash(self.v)
+class P:
+    __match_args__ = ("x", "y")
+    def __init__(self, x, y=0): self.x, self.y = x, y
+class Q(P): pass
+from enum import Enum
+class C(Enum): R = 1; G = 2
+K = 7
+class NS: K = 8
+def f(v):
+    match v:
+        case C.R: return 1
+        case C(): return 2
+        case NS.K: return 3
+        case P(x=1) as p if p.y == 5: return 4
+        case P(0, y): return 10 + y
+        case Q(x, _): return 30 + x
+        case P(): return 5
+        case [P(a), *_, Q(b)]: return 100 + a + b
+        case [[a, b], c]: return 200 + a + b + c
+        case [1, *r] | [2, *r]: return 300 + len(r)
+        case (x, y) if x == y: return 400
+        case {"t": "a", "v": [x, *_]}: return 500 + x
+        case {"t": str(t), **rest}: return 600 + len(t) + len(rest)
+        case str() | bytes() as s: return 700 + len(s)
+        case int() | float() as n if n < 0: return 800
+        case -0.0 | 0: return 850
+        case bool(b): return 870
+        case int(n): return 900 + n
+        case None: return 950
+        case set() | frozenset(): return 960
+        case [*xs]: return 970 + len(xs)
+        case object(v=vv): return 980 + vv
+        case _: return 999
+r = [f(x) for x in (C.R, C.G, 8, P(1, 5), P(0, 3), Q(4), P(9), [P(1), 5, Q(2)], [[1, 2], 3], [2, 9, 9], (7, 7), {"t": "a", "v": [5]}, {"t": "bc", "z": 1}, "hey", b"xy", -3, 0.0, True, 42, None, {1}, [5, 6, 7], A(3), 2.5, {}, range(2), [1])]
+x1, x2, x3, x4, x5, x6, x7, x8, x9, y1, y2, y3, y4, y5, y6, y7, y8, y9, z1, z2, z3, z4, z5, z6, z7, z8, z9 = r
+match 5:
+    case captured: pass
+z10 = captured
+match (1, (2, [3, 4])):
+    case (q1, (q2, [q3, q4])): z11 = q1 + q2 * q3 + q4
+match {"a": 1}:
+    case {"b": _}: z12 = 1
+    case {}: z12 = 2
+match [1, 2]:
+    case [x, y, z]: z13 = 1
+    case [x]: z13 = 2
+    case _: z13 = x if False else 3
+t = torch.zeros(x1, x2, x3, x4, x5)
+# == exceptions by their classes and numbers
+import torch
+import traceback
+log = []
+def risky(n):
+    if n == 0: raise ValueError("zero")
+    if n == 1: raise KeyError("one")
+    if n == 2: raise RuntimeError("two") from ValueError("cause")
+    if n == 3: raise OSError(2, "no file")
+    if n == 4: raise StopIteration(7)
+    if n == 5: raise UnicodeDecodeError("utf8", b"x", 0, 1, "bad")
+    if n == 6: raise AssertionError
+    if n == 7: raise NotImplementedError("nn")
+    if n == 8: raise Exception(1, 2, 3)
+    if n == 9: raise KeyboardInterrupt
+    return n
+def classify(n):
+    try: return risky(n)
+    except (ValueError, KeyError) as e: return 20 + len(str(e)) + len(e.args)
+    except NotImplementedError: return 45
+    except RuntimeError as e: return 40 + (type(e.__cause__) is ValueError) + (e.__suppress_context__)
+    except FileNotFoundError as e: return 50 + e.errno
+    except OSError: return 60
+    except StopIteration as e: return 70 + e.value
+    except AssertionError as e: return 80 + len(e.args)
+    except Exception as e: return 90 + len(e.args)
+    except BaseException: return 99
+r = [classify(i) for i in range(11)]
+a, b, c, d, e, f, g, h, i, j, k = r
+def chain():
+    try:
+        try: risky(0)
+        except ValueError as e1:
+            try: risky(1)
+            except KeyError as e2: raise TypeError("t") from e2
+    except TypeError as e3:
+        return len([x for x in (e3.__cause__, e3.__cause__.__context__, e3.__context__) if x is not None])
+l = chain()
+class MyErr(ValueError):
+    code = 5
+    def __init__(self, *a, extra=0): super().__init__(*a); self.extra = extra
+try: raise MyErr("m", extra=9)
+except ValueError as e: m = e.extra + e.code + len(e.args)
+try:
+    try: raise MyErr
+    finally: log.append("f")
+except MyErr as e: n = len(log) + e.extra
+def reraise():
+    try: risky(3)
+    except OSError:
+        log.append("r")
+        raise
+try: reraise()
+except Exception as e: o = len(log) + e.errno; p = len(type(e).__name__)
+try: [].pop()
+except IndexError as e: q = len(e.args)
+try: int("x")
+except ValueError: s = 3
+try: {}["k"]
+except LookupError as e: u = len(e.args[0])
+try: None.foo
+except AttributeError as e: v = len(e.name)
+try: undefined_name
+except NameError as e: w = len(e.name)
+try: "a" + 1
+except TypeError: x = 4
+try: 1 / 0
+except ArithmeticError: y = 5
+try: assert 1 == 2, "msg"
+except AssertionError as e: z = len(str(e))
+try: import not_a_module_xyz
+except ModuleNotFoundError as e: z1 = len(e.name)
+try: from math import nope
+except ImportError: z2 = 6
+try: exec("x = = 1")
+except SyntaxError as e: z3 = e.lineno
+try: "x".encode("ascii", "strict").decode(); b"\xff".decode("utf8")
+except UnicodeError: z4 = 7
+def rec(n): return rec(n + 1)
+try: rec(0)
+except RecursionError: z5 = 8
+try: 10.0 ** 400
+except OverflowError: z6 = 9
+try: (lambda a: a)()
+except TypeError: z7 = 2
+try: torch.zeros(2, 3) @ torch.zeros(2, 3)
+except RuntimeError: z8 = 3
+try: torch.nn.Linear(3, 4)(torch.zeros(2, 5))
+except RuntimeError as e: z9 = 4 if "shapes" in str(e) else 5
+eg = ExceptionGroup("g", [ValueError(1), KeyError(2), ExceptionGroup("i", [ValueError(3)])])
+m1, rest = eg.split(ValueError); y1 = len(m1.exceptions); y2 = len(rest.exceptions); y3 = len(eg.subgroup(KeyError).exceptions)
+try: raise eg
+except* ValueError as g1: y4 = len(g1.exceptions)
+except* KeyError: y5 = 2
+t = torch.zeros(a % 7, b % 7, l, m)
+# == generic classes, typed dicts and overloads
+import torch
+from typing import Generic, TypeVar, overload, Literal, TypedDict, Any, Callable, Iterator, NewType, cast, get_type_hints, Annotated, Final, Optional, Union, ClassVar
+T = TypeVar("T")
+class Box(Generic[T]):
+    items: list[T]
+    count: ClassVar[int] = 0
+    def __init__(self, *items: T) -> None:
+        self.items = list(items); Box.count += 1
+    def map(self, f: Callable[[T], Any]) -> "Box": return Box(*map(f, self.items))
+    def __iter__(self) -> Iterator[T]: return iter(self.items)
+    def __class_getitem__(cls, item): return super().__class_getitem__(item)
+b = Box[int](1, 2, 3); c = b.map(lambda x: x * 2); a1 = sum(c); a2 = Box.count; a3 = Box[str]("x").items[0] == "x"
+class TD(TypedDict, total=False):
+    x: int
+    y: str
+td = TD(x=4); a4 = td["x"]; a5 = len(td); td["y"] = "q"; a6 = len(td)
+UserId = NewType("UserId", int); a7 = UserId(5) + 1; a8 = cast(str, 7); MAX: Final = 9; a9 = MAX
+@overload
+def f(x: int) -> int: ...
+@overload
+def f(x: str) -> str: ...
+def f(x): return x * 2
+b1 = f(3); b2 = len(f("ab"))
+x: Optional[int] = None; b3 = 3 if x is None else x
+def g(a: Literal["r", "w"] = "r", *args: int, k: "int | None" = None) -> tuple[int, ...]: return (len(a), len(args), 0 if k is None else k)
+b4, b5, b6 = g("w", 1, 2, k=6)
+b7 = len(f.__annotations__) + len(g.__annotations__); v: int
+try: v; b8 = 1
+except NameError: b8 = 2
+class Node(Generic[T]):
+    def __init__(self, v: T, nxt: "Node[T] | None" = None): self.v, self.nxt = v, nxt
+    def __len__(self) -> int: return 1 + (len(self.nxt) if self.nxt else 0)
+b9 = len(Node(1, Node(2, Node(3))))
+class Vec(tuple[int, int]):
+    def __new__(cls, a, b): return super().__new__(cls, (a, b))
+c1 = Vec(2, 5)[1]; c2 = sum(Vec(1, 2)); c3 = isinstance(3, int | str) + isinstance("x", (int, str)) + isinstance(2.0, Union[int, str])
+lst: list[list[int]] = [[1]]; lst[0].append(2); c4 = len(lst[0])
+t = torch.zeros(a1, a2, a4, a5)
+# == qualified names
+import torch
+def f():
+    yield 1
+class A:
+    def m(self):
+        def inner(): yield 2
+        class L:
+            def z(self): pass
+        return inner, L
+    class B:
+        def k(self): pass
+inner, L = A().m()
+a = len(f.__qualname__); b = len(A.m.__qualname__); c = len(inner.__qualname__); d = len(L.__qualname__); e = len(L.z.__qualname__); g = len(A.B.k.__qualname__); h = len(A.B.__qualname__)
+g1 = f(); i = len(g1.__qualname__); j = len(inner().__qualname__); k = len(g1.__name__)
+g1.__qualname__ = "qq"; l = len(g1.__qualname__); ge = (x for x in [1]); m = len(ge.__name__); n = len(ge.__qualname__)
+f.__qualname__ = "abcdef"; o = len(f.__qualname__); p = len(f().__qualname__); q = len((lambda: 0).__qualname__); r = len(A().m.__qualname__); s = len(len.__qualname__); u = len([].append.__qualname__); f.__name__ = "zzz"; v = len(f.__name__); w = len(f().__name__)
+# == how managers made of generators end
+import torch
+import contextlib
+@contextlib.contextmanager
+def cm():
+    yield
+log = []
+@contextlib.contextmanager
+def woo(y):
+    log.append(y)
+    yield
+    log.append(999)
+for ex in (StopIteration("a"), RuntimeError("b"), ValueError("c")):
+    try:
+        with cm(): raise ex
+    except Exception as err:
+        log.append(len(type(err).__name__))
+a = log[0]; b = log[1]; c = log[2]
+log = []
+@woo(1)
+def test(x): log.append(x)
+test(5)
+d = len(log); e = log[-1]
+log = []
+test(6)
+f = len(log); g = log[1]
+class C(contextlib.ContextDecorator):
+    def __enter__(self): log.append(7); return self
+    def __exit__(self, *a): log.append(8); return False
+@C()
+def two(x): log.append(x); return x + 1
+h = two(3); i = len(log); j = log[-1]
+with contextlib.ExitStack() as st:
+    st.enter_context(woo(4))
+    try: raise StopIteration
+    except StopIteration: k = 3
+l = log[-1]
+try:
+    with contextlib.ExitStack() as st:
+        st.enter_context(cm())
+        raise StopIteration("z")
+except StopIteration: m = 4
+except RuntimeError: m = 5
+@contextlib.contextmanager
+def twice():
+    yield 1
+    yield 2
+try:
+    with twice(): n = 1
+except RuntimeError: n = 2
+@contextlib.contextmanager
+def none():
+    if False: yield
+try:
+    with none(): o = 1
+except RuntimeError: o = 2
+@contextlib.contextmanager
+def swallow():
+    try: yield 3
+    except KeyError: pass
+with swallow() as p: {}["x"]
+q = p
+try:
+    with swallow(): {}["x"] if False else [][1]
+except IndexError: r = 6
+# == settings
+import torch
+class Config:
+    defaults = dict(a=1, b=2)
+    def __init__(self, **kw):
+        for k, v in {**self.defaults, **kw}.items(): setattr(self, k, v)
+    def __getitem__(self, k): return getattr(self, k)
+    def __contains__(self, k): return hasattr(self, k)
+    def to_dict(self): return {k: v for k, v in self.__dict__.items() if not k.startswith("_")}
+    @classmethod
+    def from_dict(cls, d): return cls(**d)
+    def copy(self, **kw): return type(self)(**{**self.to_dict(), **kw})
+    def __eq__(self, o): return self.to_dict() == o.to_dict()
+    def __iter__(self): return iter(self.to_dict().items())
+c = Config(b=5, c=7)
+a = c.a; b = c["b"]; d = ("c" in c) + 1; e = len(c.to_dict()); f = Config.from_dict({"a": 9}).a; g = c.copy(a=4).a; h = (c == c.copy()) + 1; i = len(dict(c)); j = c.copy().c
+c.new = 3; k = len(c.to_dict()); del c.new; l = len(c.to_dict())
+class Sub(Config):
+    defaults = {**Config.defaults, "z": 8}
+m = Sub().z; n = Sub(b=1).copy(z=2).z; o = type(Sub().copy()).__name__ == "Sub"
+def update(d, **k): d.update(k); return d
+base = {"x": 1}; p = update(base, y=2); q = len(base); r = p is base
+from functools import reduce
+deep = {"a": {"b": {"c": 6}}}; s = reduce(lambda d, k: d[k], "a.b.c".split("."), deep); u = deep.get("a", {}).get("zz", {}).get("c", 5)
+def merge(a, b):
+    out = dict(a)
+    for k, v in b.items(): out[k] = merge(out[k], v) if k in out and isinstance(out[k], dict) and isinstance(v, dict) else v
+    return out
+mm = merge({"a": {"x": 1}, "b": 2}, {"a": {"y": 3}, "b": 4}); v = len(mm["a"]); w = mm["b"]
+flat = {}
+def flatten(d, pre=""):
+    for k, v in d.items():
+        if isinstance(v, dict): flatten(v, pre + k + ".")
+        else: flat[pre + k] = v
+flatten({"a": {"b": 1, "c": {"d": 2}}, "e": 3}); x = len(flat); y = flat["a.c.d"]
+args = "--lr 3 --n 5 --flag".split(); opts = {}; it = iter(args)
+for tok in it:
+    if tok == "--flag": opts["flag"] = True
+    else: opts[tok[2:]] = int(next(it))
+z = opts["n"]; z1 = len(opts)
+inv = {}
+for k2, v2 in {"a": 1, "b": 2, "c": 1}.items(): inv.setdefault(v2, []).append(k2)
+z2 = len(inv[1]); z3 = {v: k for k, v in {"a": 1, "b": 2}.items()}[2] == "b"; z4 = sorted({"b": 3, "a": 4}.items())[0][1]; z5 = max({"b": 3, "a": 4}, key={"b": 3, "a": 4}.get) == "a"
+d1 = {"k": [1]}; d2 = dict(d1); d2["k"].append(2); z6 = len(d1["k"]); d3 = {**d1}; d3["k"] = 0; z7 = len(d1["k"])
+z8 = dict(sorted({"b": 1, "a": 2}.items(), key=lambda kv: kv[1]))["b"]; z9 = list({"b": 1, "a": 2}.keys()).index("a")
+t = torch.zeros(a, b, d, e)
+# == small programs of every day
+import torch
+class Reg(dict):
+    def register(self, name=None):
+        def w(f): self[name or f.__name__] = f; return f
+        return w
+ops = Reg()
+@ops.register()
+def add(a, b): return a + b
+@ops.register("times")
+def mul(a, b): return a * b
+ops["neg"] = lambda a, b=0: b - a
+a = ops["add"](2, 3); b = ops["times"](2, 3); c = len(ops); d = ops["neg"](-4)
+import operator
+table = {"+": operator.add, "-": operator.sub, "*": operator.mul, "//": operator.floordiv, "%": operator.mod, "**": operator.pow}
+def rpn(s):
+    st = []
+    for tok in s.split():
+        if tok in table: y, x = st.pop(), st.pop(); st.append(table[tok](x, y))
+        else: st.append(int(tok))
+    return st.pop()
+e = rpn("3 4 + 2 *"); f = rpn("2 3 ** 5 %")
+def calc(expr):
+    tokens = list(expr.replace(" ", ""))
+    def parse_expr():
+        v = parse_term()
+        while tokens and tokens[0] in "+-":
+            op = tokens.pop(0); r = parse_term()
+            v = v + r if op == "+" else v - r
+        return v
+    def parse_term():
+        v = parse_atom()
+        while tokens and tokens[0] in "*/":
+            op = tokens.pop(0); r = parse_atom()
+            v = v * r if op == "*" else v // r
+        return v
+    def parse_atom():
+        t = tokens.pop(0)
+        if t == "(": v = parse_expr(); tokens.pop(0); return v
+        n = t
+        while tokens and tokens[0].isdigit(): n += tokens.pop(0)
+        return int(n)
+    return parse_expr()
+g = calc("2*(3+4)-10/5"); h = calc("12+30*2")
+class Event:
+    def __init__(self): self.hs = []
+    def __iadd__(self, h): self.hs.append(h); return self
+    def __isub__(self, h): self.hs.remove(h); return self
+    def __call__(self, *a): return [h(*a) for h in self.hs]
+ev = Event(); sq = lambda x: x * x; ev += sq; ev += abs; i = ev(-3)[0]; j = len(ev(-3)); ev -= abs; k = len(ev.hs)
+class Pipeline:
+    def __init__(self, *fs): self.fs = fs
+    def __or__(self, f): return Pipeline(*self.fs, f)
+    def __call__(self, x):
+        for f in self.fs: x = f(x)
+        return x
+p = Pipeline() | (lambda x: x + 1) | (lambda x: x * 10); l = p(2); m = len(p.fs)
+class State:
+    trans = {("idle", "go"): "run", ("run", "stop"): "idle", ("run", "fail"): "err"}
+    def __init__(self): self.s = "idle"; self.n = 0
+    def send(self, e):
+        nxt = self.trans.get((self.s, e))
+        if nxt is None: return False
+        self.s = nxt; self.n += 1
+        return True
+s = State(); r = [s.send(e) for e in ("go", "bad", "fail", "go")]; n = s.n; o = len(s.s); q = r.count(True)
+class Account:
+    def __init__(self): self._b = 0
+    @property
+    def balance(self): return self._b
+    @balance.setter
+    def balance(self, v):
+        if v < 0: raise ValueError("neg")
+        self._b = v
+acc = Account(); acc.balance += 30; acc.balance -= 5; u = acc.balance
+try: acc.balance -= 100; v = 1
+except ValueError: v = acc.balance
+class Grid:
+    def __init__(self, w, h): self.c = [["."] * w for _ in range(h)]
+    def __setitem__(self, p, v): self.c[p[1]][p[0]] = v
+    def __getitem__(self, p): return self.c[p[1]][p[0]]
+    def neighbours(self, x, y):
+        for dx in (-1, 0, 1):
+            for dy in (-1, 0, 1):
+                if (dx or dy) and 0 <= x + dx < len(self.c[0]) and 0 <= y + dy < len(self.c): yield self[x + dx, y + dy]
+    def __str__(self): return "\n".join("".join(r) for r in self.c)
+gr = Grid(4, 3); gr[1, 1] = "#"; gr[2, 0] = "#"; w = sum(c == "#" for c in gr.neighbours(1, 0)); x = len(str(gr)); y = len(list(gr.neighbours(0, 0)))
+class LRU:
+    def __init__(self, n): from collections import OrderedDict; self.n, self.d = n, OrderedDict()
+    def get(self, k):
+        if k not in self.d: return -1
+        self.d.move_to_end(k); return self.d[k]
+    def put(self, k, v):
+        self.d[k] = v; self.d.move_to_end(k)
+        if len(self.d) > self.n: self.d.popitem(last=False)
+lru = LRU(2); lru.put(1, 10); lru.put(2, 20); lru.get(1); lru.put(3, 30); z = lru.get(2); z1 = lru.get(1); z2 = len(lru.d)
+class Trie:
+    def __init__(self): self.root = {}
+    def add(self, w):
+        n = self.root
+        for c in w: n = n.setdefault(c, {})
+        n["$"] = True
+    def count(self, n=None): n = self.root if n is None else n; return sum(1 if k == "$" else self.count(v) for k, v in n.items())
+    def __contains__(self, w):
+        n = self.root
+        for c in w:
+            if c not in n: return False
+            n = n[c]
+        return "$" in n
+tr = Trie()
+for wd in ["ab", "abc", "b"]: tr.add(wd)
+z3 = tr.count(); z4 = ("ab" in tr) + ("a" in tr) * 2; z5 = len(tr.root)
+class UF:
+    def __init__(self, n): self.p = list(range(n))
+    def find(self, x):
+        while self.p[x] != x: self.p[x] = self.p[self.p[x]]; x = self.p[x]
+        return x
+    def union(self, a, b): self.p[self.find(a)] = self.find(b)
+uf = UF(6); uf.union(0, 1); uf.union(2, 3); uf.union(1, 3); z6 = len({uf.find(i) for i in range(6)}); z7 = uf.find(0)
+t = torch.zeros(a, b, c, d)
+# == numbers and texts
+import torch
+nums = [4, 8, 15, 16, 23, 42]
+a, b = divmod(sum(nums), len(nums)); c = nums[len(nums) // 2]; d = sorted(nums, key=lambda n: n % 5)[0]; e = [n for n in nums if n & 1][-1]; f = nums[bisect] if (bisect := 2) else 0
+import math, itertools, string
+g = math.lcm(4, 6); h = math.factorial(5) % 7; i = sum(int(ch) for ch in str(2 ** 20)); j = len(str(3 ** 50)); k = int("".join(map(str, [1, 2, 3]))); l = int(bin(10)[2:], 2); m = int("z", 36); n = ord("é"); o = len("日本語".encode()); p = len(f"{12345.678:,.1f}"); q = round(1234.5678, -2); r = int(q); s = len(format(255, "08b")); u = "abc".translate(str.maketrans("abc", "xyz")).index("z"); v = len(" ".join("a b  c".split())); w = "a,b;c".replace(";", ",").split(",").index("c"); x = max("hello", key="hello".count) == "l"
+y = [*itertools.accumulate([1, 2, 3, 4], lambda a, b: a * b)][-1]; z = len(set(map(frozenset, itertools.combinations(range(4), 2)))); z1 = sum(1 for a1, b1 in itertools.product(range(3), range(4)) if a1 < b1); z2 = list(itertools.chain.from_iterable([[1, 2], [3]]))[2]; z3 = next(itertools.dropwhile(lambda v: v < 3, itertools.count())); z4 = dict(zip(string.ascii_lowercase, range(26)))["e"]; z5 = [len(list(gp)) for _, gp in itertools.groupby("aaabbc")]; z6 = z5[0] * 100 + z5[1] * 10 + z5[2]; z7 = list(zip(*itertools.repeat([1, 2], 3)))[1][2]
+m1 = [[1, 2, 3], [4, 5, 6], [7, 8, 9]]; y1 = sum(m1[i2][i2] for i2 in range(3)); y2 = [list(c1) for c1 in zip(*m1[::-1])][0][2]; y3 = [r1[1] for r1 in m1][2]; y4 = sum(sum(r1) for r1 in m1 if r1[0] % 2); y5 = [x1 for r1 in m1 for x1 in r1][4]; y6 = max(max(r1) for r1 in m1); y7 = len([*filter(None, [0, 1, "", "a", None, []])]); y8 = [[0] * (i3 + 1) for i3 in range(4)]; y9 = sum(map(len, y8))
+w1 = (lambda *a2: sum(a2))(*range(5)); w2 = [f2(2) for f2 in (lambda x2: x2, lambda x2: x2 ** 2)][1]; w3 = sorted(["b", "A", "c"], key=str.lower)[0] == "A"; w4 = "%d%%" % 50; w5 = len(w4); w6 = "x".join(["a"] * 4).count("x"); w7 = [1, 2, 3, 4, 5][-2::-2]; w8 = w7[0] * 10 + len(w7); w9 = list(range(10))[slice(2, 8, 3)][1]
+v1 = 0b1010 ^ 0b0110; v2 = ~v1 & 0xF; v3 = (1 << 10) - 1; v4 = v3.bit_count(); v5 = (-8) >> 1; v6 = -17 // 5; v7 = -17 % 5; v8 = int(-17 / 5); v9 = math.trunc(-3.7) + math.floor(-3.2); u1 = round(0.5) + round(1.5) + round(2.5); u2 = int(1e15) % 7; u3 = 7 if 0.1 + 0.2 == 0.3 else 8; u4 = int(float("inf") > 10 ** 100); u5 = len({1, 1.0, True}); u6 = float("nan") == float("nan"); u7 = int(math.isclose(0.1 + 0.2, 0.3)); u8 = (5).__add__(3); u9 = (7).__rsub__(10); t1 = bool(0.0) + bool("0") + bool([0]); t2 = complex(3, 4); t3 = int(abs(t2)); t4 = int((t2 * t2).real); t5 = 10 ** -1; t6 = int(t5 * 100); t7 = 0o17 + 0x1F; t8 = 1_000 // 3; t9 = int("  -12  ")
+s1 = "Mary had a little lamb"; s2 = s1.split()[::-1]; s3 = len(s2[0]); s4 = s1.title().count("L"); s5 = s1.partition("had")[2].strip().index("l"); s6 = s1.rsplit(" ", 1)[1]; s7 = len(s6); s8 = sum(ch in "aeiou" for ch in s1); s9 = len(s1.replace(" ", "")); r1 = s1.find("zzz"); r2 = s1.startswith(("X", "M")) + 1; r3 = s1[5:8] == "had"; r4 = len(s1.encode().hex()); r5 = s1.casefold().rindex("l"); r6 = "-".join(s1[:4]).count("-"); r7 = s1.swapcase()[0] == "m"; r8 = "{0}{1}{0}".format("a", "bc"); r9 = len(r8)
+t = torch.zeros(a, g, s)
+# == a network that is changed
+import torch
+import torch.nn as nn, torch.nn.functional as F
+class Block(nn.Module):
+    expansion = 2
+    def __init__(self, i, o, stride=1, act=nn.ReLU, **kw):
+        super().__init__()
+        self.c1 = nn.Conv2d(i, o, 3, stride, 1, bias=False); self.b1 = nn.BatchNorm2d(o); self.act = act()
+        self.down = nn.Sequential(nn.Conv2d(i, o, 1, stride), nn.BatchNorm2d(o)) if stride != 1 or i != o else nn.Identity()
+        self.drop = nn.Dropout(kw.get("p", 0.1))
+    def forward(self, x): return self.act(self.drop(self.b1(self.c1(x))) + self.down(x))
+class Net(nn.Module):
+    cfg = {"s": [1, 1], "m": [2, 2, 2]}
+    def __init__(self, size="s", classes=10):
+        super().__init__()
+        self.stem = nn.Conv2d(3, 8, 7, 2, 3); ch = 8; stages = []
+        for n, reps in enumerate(self.cfg[size]):
+            out = 8 * 2 ** n
+            stages.append(nn.Sequential(*[Block(ch if r == 0 else out, out, 2 if r == 0 and n else 1) for r in range(reps)])); ch = out
+        self.stages = nn.ModuleList(stages); self.head = nn.Linear(ch, classes); self.ch = ch
+        self.heads = nn.ModuleDict({k: nn.Linear(ch, v) for k, v in {"a": 2, "b": 3}.items()})
+        self.register_buffer("mean", torch.zeros(3, 1, 1)); self.scale = nn.Parameter(torch.ones(1))
+        for m in self.modules():
+            if isinstance(m, nn.Conv2d): nn.init.kaiming_normal_(m.weight)
+            elif isinstance(m, nn.BatchNorm2d): nn.init.ones_(m.weight)
+    def features(self, x):
+        x = (x - self.mean) * self.scale; x = self.stem(x); outs = []
+        for s in self.stages: x = s(x); outs.append(x)
+        return outs
+    def forward(self, x):
+        f = self.features(x)[-1]; p = F.adaptive_avg_pool2d(f, 1).flatten(1)
+        return {"logits": self.head(p), **{k: h(p) for k, h in self.heads.items()}}
+net = Net("m", 7); x = torch.zeros(2, 3, 64, 48); out = net(x); y = out["logits"]; z = out["b"]; fs = net.features(x); f0 = fs[0]; f2 = fs[2]
+a = len(fs); b = net.ch; c = sum(1 for m in net.modules() if isinstance(m, nn.Conv2d)); d = len(list(net.named_children())); e = len(net.stages[1]); g = net.stages[0][0].c1.out_channels; h = len(net.state_dict()) ; i = sum(p.numel() for p in net.heads["a"].parameters()); j = len([n for n, p in net.named_parameters() if n.startswith("heads")]); k = isinstance(net.stages[0][0].down, nn.Identity) + 1
+net.head = nn.Linear(net.ch, 5); l = net(x)["logits"]; net.heads["c"] = nn.Linear(net.ch, 4); m = len(net(x)); del net.heads["a"]; n = len(net(x)); net.stages.append(nn.Identity()); o = len(net.features(x)); net.stages = net.stages[:2]; p = len(net.features(x)); sub = nn.Sequential(*list(net.children())[:1]); q = sub(x); fn = torch.nn.utils.parameters_to_vector(net.stem.parameters()); r = fn.shape[0]
+acts = {}
+def hook(name):
+    def f(mod, inp, outp): acts[name] = outp.shape[1]
+    return f
+hd = net.stem.register_forward_hook(hook("stem")); net.features(x); s = acts["stem"]; hd.remove()
+w = net.stem.weight.data.clone(); u = w.mean((1, 2, 3)); v = net.stem.weight[0].flatten()
+cls = type("Tmp", (nn.Module,), {"forward": lambda self, x: x[:, :2]}); w2 = cls()(x); emb = nn.Embedding(10, 6, padding_idx=0); w3 = emb(torch.tensor([[1, 2, 0]])); w4 = nn.LSTM(6, 5, 2, batch_first=True, bidirectional=True)(w3)[0]; (w5, (w6, w7)) = nn.LSTM(6, 5)(w3); w8, _ = nn.MultiheadAttention(6, 2, batch_first=True)(w3, w3, w3); w9 = nn.TransformerEncoder(nn.TransformerEncoderLayer(6, 2, 12, batch_first=True), 2)(w3)
+# == a sequence times an index
+import torch
+class I(int):
+    def __index__(self): return 2
+class A:
+    def __index__(self): return 2
+class D(dict):
+    def __index__(self): return 2
+class L(list):
+    def __index__(self): return 2
+def t(f):
+    try: r = f()
+    except TypeError: return 44
+    except ValueError: return 45
+    return len(r)
+a = t(lambda: A() * [3, 1, 2]); b = t(lambda: [3, 1, 2] * A()); c = t(lambda: D() * [1, 2]); d = t(lambda: [1, 2] * D()); e = t(lambda: "ab" * A()); f = t(lambda: L([1]) * [1, 2]); g = t(lambda: L([1]) * 3); h = t(lambda: (1, 2) * D()); i = t(lambda: b"ab" * A()); j = t(lambda: A() * "abc"); k = t(lambda: D() * "abc"); l = t(lambda: D() * (1, 2))
+# == a deque has no slices
+import torch
+import collections
+def t(f):
+    try: f()
+    except TypeError: return 4
+    except IndexError: return 5
+    return 6
+d = collections.deque([1, 2])
+def dele(): del d[0:1]
+def put(): d[0:1] = [3]
+a = t(lambda: d[0:1]); b = t(lambda: d[10 ** 30:]); c = t(dele); e = t(put); f = t(lambda: d[5]); g = t(lambda: d["a"]); h = t(lambda: d[True])
+t2 = torch.zeros(a, b, c)

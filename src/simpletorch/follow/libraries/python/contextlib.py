@@ -63,7 +63,7 @@ def _leave(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) 
     try:
         found = generators.ask(run, steps, None, thrown)
     except Raised as error:
-        if error is thrown:
+        if error is thrown or (thrown is not None and generators.is_of_stop(error, thrown)):
             return False
         raise
     if found is iterators.UNSURE:
