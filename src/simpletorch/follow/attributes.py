@@ -429,10 +429,9 @@ def _of_class(run: Interpreter, value: Class, name: str) -> Value:
         return Native(f"{value.name}.{name}", work)
     if name == "__module__":
         return value.module
-    if name == "__mro__":
-        return value.mro
-    if name == "__bases__":
-        return value.bases
+    if name in ("__mro__", "__bases__"):
+        certain = value.unknown_base is None or value.unknown_base in value.bases
+        return (value.mro if name == "__mro__" else value.bases) if certain else run.unknown(f"{name} of a class")
     if name == "__members__" and "members" in value.metadata:
         named = value.metadata.get("named") or {m.cells["name"]: m for m in value.metadata["members"]}
         return Dict(dict(named))
@@ -770,6 +769,9 @@ def put(run: Interpreter, value: Value, name: str, new: Value) -> None:
         if isinstance(value, Class) and any(m.cells.get("name") == name for m in value.metadata.get("members", ())):
             raise Raised("AttributeError", None, _ATTRIBUTE_ERROR)
         run.remembered.clear()  # what a class holds isn't noted call by call
+        if name == "__bases__" and isinstance(value, Class):
+            _rebase(run, value)
+            return
         run.heap.write(value.cells, name, new)
     elif isinstance(value, Function):
         run.heap.write(value.attributes, name, new)
@@ -781,6 +783,15 @@ def put(run: Interpreter, value: Value, name: str, new: Value) -> None:
         raise Raised("AttributeError", None, _ATTRIBUTE_ERROR)
     else:
         guards.may_raise(run, guards.ANY)
+
+
+def _rebase(run: Interpreter, cls: Class) -> None:
+    """``cls.__bases__ = …``: it inherits other names from here on; no name is certain any more."""
+    guards.may_raise(run, guards.ANY)
+    cls.metadata[metaclasses.REBASED] = True
+    cls.unknown_base = run.unknown("what a class has whose bases were set")
+    for name in {n for base in cls.mro for n in base.cells if isinstance(n, str)} - {*cls.cells}:
+        run.heap.write(cls.cells, name, cls.unknown_base)
 
 
 def _refuse_of_python(value: Class | Namespace) -> None:

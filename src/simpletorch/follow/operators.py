@@ -591,6 +591,8 @@ def _of_constants(run: Interpreter, name: str, left: Value, right: Value) -> Val
     if not (is_known(left) and is_known(right)):
         if name in ("__eq__", "__ne__") and type(left) is type(right) and isinstance(left, Method | BoundNative):
             return _are_one_method(left, right) is (name == "__eq__")
+        if name in ("__eq__", "__ne__") and type(left) is type(right) is Native and left.name == right.name:
+            return name == "__eq__" if left is right else unmodelled.operator(run, name)
         if name in ("__eq__", "__ne__"):
             return (left is right) is (name == "__eq__")
         _check_kinds(name, left, right)
@@ -987,6 +989,8 @@ def is_instance(run: Interpreter, value: Value, cls: Value) -> Value:
     answers = [_is_one(run, value, c) for c in options]
     if any(a is True for a in answers):
         return True
+    if isinstance(value, Instance) and value.cls.find("__getattribute__") is not None:
+        return run.unknown("the class that an object says it is of", "bool")
     return False if all(a is False for a in answers) and options else run.unknown("the class of a value", "bool")
 
 

@@ -448,7 +448,13 @@ def _try(run: Interpreter, node: ast.Try, scope: Scope) -> _Stepping:
             done = yield from _guarded(run, inner, handlers.EVERYTHING)
         except Raised as error:
             done = Raise(error)
-        last = yield from _block(run, node.finalbody, scope)
+        if isinstance(done, Raise):
+            run.handled.append(done.error)
+        try:
+            last = yield from _block(run, node.finalbody, scope)
+        finally:
+            if isinstance(done, Raise) and done.error in run.handled:
+                run.handled.remove(done.error)
         return done if last is None else last
     return (yield from _handled(run, node, scope))
 

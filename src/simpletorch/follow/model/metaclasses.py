@@ -47,6 +47,7 @@ ABSTRACT: Final = "abstract"
 ABC: Final = "abc"
 QUALIFIED: Final = "qualified"  # the name with those of the classes around it; None inside of functions
 REGISTERS: Final = "registers"
+REBASED: Final = "rebased"  # its bases were set anew
 _GIVEN: Final = "given"  # the keywords that a metaclass hands on to `type.__new__`
 """In the metadata of an abstract class: that other classes may be told to be subclasses of it."""
 _MARK: Final = "__isabstractmethod__"
@@ -92,6 +93,8 @@ def begin(run: Interpreter, cls: Class, bases: Sequence[Value], options: Mapping
     if meta is not None:
         cls.metadata[META] = meta
         cls.metadata["metaclass"] = True
+        if meta.find("mro") is not None and meta.find("mro")[1].module == run.program.main:
+            cls.unknown_base = run.unknown("the order of a class's bases")
         prepare = meta.find("__prepare__")
         if prepare is not None and isinstance(prepare[0], StaticMethod | Function):
             inner = prepare[0].function if isinstance(prepare[0], StaticMethod) else prepare[0]

@@ -257,7 +257,8 @@ def _make_property(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs
 
 
 def _make_complex(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return computed(run, complex, args, {}) if all(map(is_known, args)) else run.unknown("a complex number", "complex")
+    all_known = all(map(is_known, (*args, *kwargs.values())))
+    return computed(run, complex, args, kwargs) if all_known else run.unknown("a complex number", "complex")
 
 
 def _init_dict(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
@@ -441,6 +442,8 @@ def _issubclass(run: Interpreter, cls: Value, class_or_tuple: Value, /) -> Value
 
 def _derives(run: Interpreter, cls: Class, other: Class) -> bool | None:
     """``issubclass(cls, other)``; None where that isn't known."""
+    if any(metaclasses.REBASED in c.metadata for c in cls.mro):
+        return None
     if operators.is_subclass(cls, other):
         return True
     if cls.unknown_base is not None or metaclasses.may_claim(other):
@@ -840,6 +843,7 @@ def _filter(run: Interpreter, function: Value, iterable: Value, /) -> Value:
         while isinstance(row := _row(run, asked), tuple):
             keeps = branches.truth(run, row[0] if function is None else run.call(function, row))
             if not isinstance(keeps, bool):
+                run.escape((function,))  # how often it is asked isn't known
                 return iterators.UNSURE
             if keeps:
                 return row[0]
