@@ -100,6 +100,12 @@ class Keep(L.Callback):
         seen["kept"] = pl_module(batch[0])
 L.Trainer(max_epochs=1, callbacks=[Keep()], **quiet).fit(Lit(), loader())
 """,
+    "callbacks of Lightning": """
+from lightning.pytorch.callbacks import EarlyStopping, ModelCheckpoint
+best = ModelCheckpoint(save_top_k=0)
+L.Trainer(max_epochs=1, callbacks=[EarlyStopping("loss")], **quiet).fit(Lit(), loader(), loader())
+best.best_model_path
+""",
     "a frozen part stays in eval mode": """
 class Frozen(Lit):
     def __init__(self):

@@ -24,6 +24,12 @@ _PLACES: Final = {
     "seed_everything": "utilities.seed",
 }
 """By name, the modules that have it beside the package."""
+_CALLBACKS: Final = """
+    model_checkpoint.ModelCheckpoint early_stopping.EarlyStopping lr_monitor.LearningRateMonitor timer.Timer
+    progress.TQDMProgressBar progress.RichProgressBar progress.ProgressBar progress.ProgressBarBase
+    model_summary.ModelSummary rich_model_summary.RichModelSummary device_stats_monitor.DeviceStatsMonitor
+    gpu_stats_monitor.GPUStatsMonitor
+"""
 stand(
     "pytorch_lightning",
     "lightning.txt",
@@ -34,6 +40,14 @@ stand(
             for place in ("", *(f"{module}." for module in modules.split()))
         )
         for name, modules in _PLACES.items()
+    }
+    | {
+        "OfLightning": " ".join(
+            f"{package}callbacks.{place}"
+            for package in ("", "pytorch.")
+            for name in _CALLBACKS.split()
+            for place in (name.rpartition(".")[2], name)
+        )
     },
 )
 ALIASES["lightning"] = "pytorch_lightning"
