@@ -1,15 +1,15 @@
 """How far the follower comes in sixty repositories by others, and what it says of them.
 
-``repositories.txt`` has the repositories and the rule that chose them. ``--mirrors`` is a folder with a git directory for
-each (``owner+name``, or one ``repo`` or ``repo/.git`` in it); its files are unpacked below ``--unpacked``, once. Each
-file is followed as the main program, with the repository's folder as the current one; nothing is installed for it::
+``repositories.txt`` has the repositories and the rule that chose them. ``--mirrors`` is a folder with a git directory
+for each (``owner+name``, or one ``repo`` or ``repo/.git`` in it); its files are unpacked below ``--unpacked``, once.
+Each file is followed as the main program, in the repository's folder; nothing is installed for it::
 
     python benchmarks/follow/repositories.py --mirrors ~/mirrors               # results/sixty_repositories.md
     python benchmarks/follow/repositories.py --mirrors ~/mirrors --only gan    # prints only, of these kinds or names
 
-An *entry script* trains: from its statements outside of definitions the names of the repository's own functions, classes
-and methods lead to a ``backward``, or to a ``fit`` and a ``training_step``. It is *reached* if following comes to a
-``….backward(…)`` while it follows the program itself, and its *loss is known* if that has a tensor.
+An *entry script* trains: from its statements outside of definitions the names of the repository's own functions,
+classes and methods lead to a ``backward``, or to a ``fit`` and a ``training_step``. It is *reached* if following comes
+to a ``….backward(…)`` while it follows the program itself, and its *loss is known* if that has a tensor.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ import os
 import re
 import subprocess
 import time
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -56,7 +55,11 @@ class Repository:
             mirror = mirrors / folder.name
             git = next(g for g in (mirror / "repo/.git", mirror / "repo", mirror) if (g / "HEAD").exists())
             listed = _git(git, "ls-tree", "-r", "-z", self.commit).decode().split("\0")[:-1]
-            blobs = {path: about.split()[2] for about, _, path in (line.partition("\t") for line in listed) if " blob " in about}
+            blobs = {
+                path: about.split()[2]
+                for about, _, path in (line.partition("\t") for line in listed)
+                if " blob " in about
+            }
             for path, text in zip(blobs, _contents(git, list(blobs.values())), strict=True):
                 if text is not None:
                     (folder / path).parent.mkdir(parents=True, exist_ok=True)
@@ -65,7 +68,9 @@ class Repository:
 
 
 def _git(git: Path, *command: str, given: str = "") -> bytes:
-    return subprocess.run(["git", f"--git-dir={git}", *command], input=given.encode(), check=True, capture_output=True).stdout
+    return subprocess.run(
+        ["git", f"--git-dir={git}", *command], input=given.encode(), check=True, capture_output=True
+    ).stdout
 
 
 def _contents(git: Path, blobs: Sequence[str]) -> Iterator[bytes | None]:
@@ -183,7 +188,9 @@ def _mentioned(node: ast.AST) -> Iterator[str]:
     for inner in ast.walk(node):
         if isinstance(inner, ast.Name):
             yield inner.id
-        elif isinstance(inner, ast.Attribute) and not (inner.attr == "train" and _MODEL.search(ast.unparse(inner.value))):
+        elif isinstance(inner, ast.Attribute) and not (
+            inner.attr == "train" and _MODEL.search(ast.unparse(inner.value))
+        ):
             yield inner.attr
 
 
@@ -274,10 +281,11 @@ def page(repositories: Sequence[Repository], results: Sequence[Result]) -> str:
     found = sorted({f"{r.repository} `{f}`" for r in results for f in r.findings})
     parts = [
         "# Sixty repositories that were chosen by a rule",
-        "Written by `python benchmarks/follow/repositories.py`, whose docstring says what is counted.\n" + "\n".join(rule),
+        "Written by `python benchmarks/follow/repositories.py`, whose docstring says what is counted.",
+        "\n".join(rule),
         f"Of {len(entries)} entry scripts {sum(r.reached for r in entries)} are followed to a training step, "
-        f"{sum(r.loss for r in entries)} with a loss that is known. A script takes {seconds[len(seconds) // 2]:.2f} s of "
-        f"CPU time in the median; {sum(not r.reached and 'limit' in r.stopped for r in entries)} end at a limit before.",
+        f"{sum(r.loss for r in entries)} with a loss that is known. In the median a script takes "
+        f"{seconds[len(seconds) // 2]:.2f} s of CPU time.",
         "\n".join(table(repositories, results)),
         "## What isn't reached\n\n" + "\n".join(f"- {line}" for line in missed(entries)),
         "## What was said\n\n" + "\n".join(f"- {line}" for line in found),
@@ -311,7 +319,6 @@ def main() -> None:
     if options.json:
         options.json.write_text(json.dumps([vars(r) for r in results], indent=1))
     print("\n".join((*table(repositories, results), *missed([r for r in results if r.is_entry]))))
-    print(Counter(r.is_entry for r in results))
     if not options.only:
         PAGE.write_text(page(repositories, results), encoding="utf-8")
 
