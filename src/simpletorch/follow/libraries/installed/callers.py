@@ -43,7 +43,7 @@ gives("simpletorch_installed.some_bool", "bool")
 
 @native("simpletorch_installed.in_process")
 def _in_process(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    """What a function gives in one of several processes: what it changes is changed there alone."""
+    """Call a function as one of several processes does: its changes are changes there alone."""
     with processes.as_process(run, run.some_size(0)):
         run.call(args[0], args[1:], kwargs)
     return run.unknown("what another process gives")

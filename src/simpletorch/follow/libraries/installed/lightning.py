@@ -56,7 +56,7 @@ gives("simpletorch_installed.some_int", "int")
 
 @native("simpletorch_installed.given_to")
 def _given_to(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    """What the constructors of an object were given, by the names of their parameters, while they run."""
+    """The arguments of the constructors of an object that run now, by the names of their parameters."""
     made, found = run.resolve(args[0]), Dict()
     for call in reversed(run.running):
         if getattr(call.node, "name", None) == "__init__" and next(iter(call.names.values()), None) is made:
