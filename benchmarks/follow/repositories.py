@@ -36,6 +36,8 @@ from simpletorch.follow.sources.notebooks import follow_document, is_notebook, r
 LIST: Final = Path(__file__).with_suffix(".txt")
 PAGE: Final = Path(__file__).parents[1] / "results/sixty_repositories.md"
 UNPACKED: Final = Path(os.environ.get("SIMPLETORCH_PACKAGES", Path.home() / ".cache/simpletorch/packages")) / "sixty"
+BY_HAND: Final = "## Read by hand"
+"""The part of the page that a new run keeps."""
 _MODEL: Final = re.compile(r"(?i)net|model")  # of these ``.train()`` only chooses a mode
 _DEFINES: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
@@ -239,9 +241,12 @@ def followed(work: tuple[str, Path, str]) -> Result:
     result.reached, result.loss = WATCH.reached, WATCH.loss
     result.known, result.lines = found.coverage
     result.stopped, result.faults = found.ended, list(found.faults)
-    result.findings = [f"{f.path}:{f.line}: {f.message} [{f.code}]" for f in (*found.errors, *found.warnings)]
-    result.causes = [f"{where}:{line}: {why}" for where, line, why, _ in found.causes]
-    result.dark = [f"{where}:{line}: {what}" for where, line, what in found.not_followed]
+    here = f"{root}/"  # of modules that were found by an absolute path
+    result.findings = [
+        f"{f.path.removeprefix(here)}:{f.line}: {f.message} [{f.code}]" for f in (*found.errors, *found.warnings)
+    ]
+    result.causes = [f"{where.removeprefix(here)}:{line}: {why}" for where, line, why, _ in found.causes]
+    result.dark = [f"{where.removeprefix(here)}:{line}: {what}" for where, line, what in found.not_followed]
     return result
 
 
@@ -320,7 +325,9 @@ def main() -> None:
         options.json.write_text(json.dumps([vars(r) for r in results], indent=1))
     print("\n".join((*table(repositories, results), *missed([r for r in results if r.is_entry]))))
     if not options.only:
-        PAGE.write_text(page(repositories, results), encoding="utf-8")
+        before = PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""
+        kept = "".join(before.partition(BY_HAND)[1:])
+        PAGE.write_text("\n".join((page(repositories, results), kept)).rstrip() + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
