@@ -208,9 +208,10 @@ class Watch:
         plain = expressions.TABLE[ast.Call]
         backward = events.BACKWARD
 
-        def call(run: Any, node: ast.Call, scope: Any) -> Any:
-            if isinstance(node.func, ast.Attribute) and node.func.attr == "backward" and not run.hypothetical:
-                self.reached = True
+        def call(run: Any, node: ast.expr, scope: Any) -> Any:
+            match node:
+                case ast.Call(func=ast.Attribute(attr="backward")):
+                    self.reached |= not run.hypothetical
             return plain(run, node, scope)
 
         def differentiated(run: Any, loss: Any) -> None:
