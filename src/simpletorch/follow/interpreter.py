@@ -217,7 +217,7 @@ class Interpreter:
                 work = partial(packages.call, self, function, tuple(scope.cells.values()), work)
         given = tuple((k, v.type) for k, v in scope.cells.items() if type(v) is Tensor)
         self.stack.append((path, getattr(node, "lineno", 0), function.name, given, node is function.node))
-        self.running.append(recursion.running(self, function, scope.cells.values()))
+        self.running.append(recursion.running(self, function, scope.cells.values())._replace(names=scope.cells))
         if function.node not in self.entered:
             number(function.node)
             self.entered.add(function.node)

@@ -150,3 +150,28 @@ def test_its_parameters_are_not_those_of_its_head_alone(tmp_path: Path) -> None:
     program = "m = models.vit_b_16()\nfor p in m.parameters():\n    pass\nfor n, q in m.named_parameters():\n    pass\n"
     shown = _shown(program, tmp_path)
     assert (shown["p"], shown["q"]) == ("Tensor[...]", "Tensor[...]")
+
+
+_WEIGHTS = """
+import torch
+from PIL import Image
+from torchvision import models
+from torchvision.models import EfficientNet_B3_Weights, ResNet18_Weights, vit_h_14, ViT_H_14_Weights
+weights = ResNet18_Weights.DEFAULT
+image = weights.transforms()(Image.open("a.png").convert("RGB"))
+net = models.resnet18(weights=weights)
+y = net(image.unsqueeze(0))
+many = models.EfficientNet_B3_Weights.IMAGENET1K_V1.transforms()(torch.zeros(5, 3, 40, 50, dtype=torch.uint8))
+other = ViT_H_14_Weights.IMAGENET1K_SWAG_E2E_V1.transforms()(Image.open("a.png").convert("RGB"))
+names = weights.meta["categories"]
+"""
+
+
+def test_weights_say_what_images_a_model_takes(tmp_path: Path):
+    path = tmp_path / "program.py"
+    found = follow(path, opened={str(path): _WEIGHTS})
+    said = {name: str(values[-1]) for names in found.claims.values() for name, values in names.items()}
+    assert found.errors == ()
+    assert said == {"image": "Float32[3, 224, 224]", "y": "Float32[1, 1000]", "many": "Float32[5, 3, 300, 300]"}
+    wrong = _WEIGHTS.replace('convert("RGB")', 'convert("L")', 1)
+    assert [f.line for f in follow(path, opened={str(path): wrong}).errors] == [7]

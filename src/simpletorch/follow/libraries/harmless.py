@@ -71,7 +71,10 @@ _TOOLS: Final = _SHOWING | frozenset(
         "tokenizers",
     ]
 )
-_TOOLS_OF_TORCH: Final = ("torch.utils.tensorboard", "torch.profiler", "torch.utils.benchmark")
+_TOOLS_OF_TORCH: Final = (
+    *("torch.utils.tensorboard", "torch.profiler", "torch.utils.benchmark"),
+    *("pytorch_lightning.loggers", "pytorch_lightning.profilers", "lightning.pytorch.loggers"),
+)
 # Of Python's own: those that call what they are given, make objects of the program's classes, or change a list.
 _CALLING: Final = frozenset(
     [

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from itertools import islice, pairwise
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from simpletorch.follow.values import Function, Instance, Value
@@ -25,6 +26,7 @@ class Running(NamedTuple):
     node: ast.AST
     conditions: int  # how many unknown ones there were around it
     objects: frozenset[int]  # those among its arguments, by identity
+    names: Mapping[str, Value] = MappingProxyType({})  # its variables
 
 
 def running(run: Interpreter, function: Function, values: Iterable[Value]) -> Running:
