@@ -135,6 +135,7 @@ class CharTokens(Dataset[tuple[Tensor[Int64, T], Tensor[Int64, T]]], Generic[T])
 
     Raises:
         DataError: the text is too short for one sample, or has a character that is not in the vocabulary.
+        IndexError: there is no sample of this number.
 
     Examples:
         >>> from simpletorch import data
