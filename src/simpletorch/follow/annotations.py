@@ -243,5 +243,5 @@ def _hold(run: Interpreter, stated: ast.expr, value: Value, scope: Scope, what: 
     if not moves.is_clear(run) or not _is_tensor(run, stated, scope):
         return True
     message = f"{device_differs(what, told, wanted)} [{value.type}]"
-    run.find("tensor-device", message, f'.to("{wanted}") on it, or another annotation')
+    run.find("tensor-device", message, f'call .to("{wanted}") on it, or change the annotation')
     return False
