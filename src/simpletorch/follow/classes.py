@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import branches, guards, texts
+from simpletorch.follow import annotations, branches, guards, texts
 from simpletorch.follow.guards import Guard
 from simpletorch.follow.memory import remembered
 from simpletorch.follow.mistakes import events
@@ -256,6 +256,7 @@ def create(run: Interpreter, node: ast.ClassDef, scope: Scope) -> Value:
             if hook is not None:
                 hook(run, made)
     metaclasses.subclassed(run, made, options)
+    annotations.hold_class(run, node, made, scope)
     return _decorated(run, node, decorators, value)
 
 
