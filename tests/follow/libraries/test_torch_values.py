@@ -38,4 +38,4 @@ c = held[1] @ torch.ones(2, 7)
 
 
 def test_what_a_tensor_is_set_to(tmp_path: Path) -> None:
-    agrees(SET, tmp_path, "a b")
+    agrees(SET, tmp_path, "a b c")
