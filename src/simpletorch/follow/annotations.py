@@ -175,7 +175,7 @@ def hold_class(run: Interpreter, node: ast.ClassDef, made: Class, scope: Scope) 
 
 
 def _stated(run: Interpreter, base: ast.expr, scope: Scope) -> tuple[ast.expr, ast.expr] | None:
-    """What a base ``Module[In, Out]`` has between its brackets."""
+    """The two types in a base ``Module[In, Out]``."""
     match base:
         case ast.Subscript(value=head, slice=ast.Tuple(elts=[taken, given])):
             found = run.resolve(run.evaluate(head, scope))
