@@ -83,6 +83,22 @@ def test_a_class_stands_for_its_dtype_wherever_torch_takes_one(make):
     assert make().dtype == torch.float64
 
 
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda x: x + torch.zeros(3, dtype=Float64),
+        lambda x: x.to(Float64),
+        lambda x: x.sum(dtype=Float64),
+        lambda x: torch.ones_like(x, dtype=Float64),
+        lambda x: st.zeros([3], dtype=Float64),
+        lambda x: st.Tensor[Float64].ones(3),
+    ],
+)
+def test_a_class_stands_for_its_dtype_in_compiled_code(made):
+    compiled = torch.compile(made, backend="eager", fullgraph=True)
+    assert compiled(torch.zeros(3)).dtype == torch.float64
+
+
 def test_a_kind_of_dtypes_is_none_of_torch_s():
     with pytest.raises(TypeError, match="Float is a kind of dtypes"):
         torch.zeros(3, dtype=Float)

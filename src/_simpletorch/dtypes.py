@@ -55,6 +55,10 @@ class _DTypeMeta(type):
         named = {name: _plain(value) for name, value in (kwargs or {}).items()}
         return function(*(_plain(value) for value in args), **named)
 
+    def __fx_create_arg__(cls, _tracer: object) -> torch.dtype:
+        """Stand for the `torch.dtype` in a graph of `torch.fx` too, which `torch.compile` makes."""
+        return cls.dtype
+
     def __repr__(cls) -> str:
         return f"simpletorch.{cls.__name__}"
 

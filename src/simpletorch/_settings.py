@@ -136,7 +136,7 @@ def _folders(name: str, value: object, file: Path) -> bool | tuple[Path, ...]:
         return str(value).strip().lower() not in _NO
     if isinstance(value, str) and file.suffix != ".toml":
         return tuple(file.parent / v.strip() for v in value.split(",") if v.strip())
-    raise SettingError(f"{file}: {name} = {value!r} is neither true or false nor a list of folders")
+    raise SettingError(f"{file}: {name} must be true, false or a list of folders, not {value!r}")
 
 
 def _severity(name: str, value: object, file: Path) -> Severity:

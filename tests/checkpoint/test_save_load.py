@@ -246,7 +246,7 @@ def test_groups_of_parts_must_be_the_same(tmp_path):
 
 def test_a_part_that_refuses_is_named(tmp_path):
     checkpoint.save(tmp_path / "a", metric=Mean())
-    with pytest.raises(CheckpointError, match="this is no state of Accuracy"):
+    with pytest.raises(CheckpointError, match="this state is of another metric than Accuracy"):
         checkpoint.load(tmp_path / "a", metric=Accuracy())
     checkpoint.save(tmp_path / "b", scaler={"nonsense": 1})
     with pytest.raises(CheckpointError, match=r"scaler: GradScaler\.load_state_dict refuses the saved state: KeyError"):

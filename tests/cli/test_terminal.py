@@ -137,6 +137,15 @@ def test_one_thing_that_takes_long_says_its_name(terminal, monkeypatch):
     assert terminal.getvalue() == "\r\x1b[Kfollowing net.py\r\x1b[K"
 
 
+def test_the_line_stays_on_the_terminal_while_mypy_takes_the_output(terminal):
+    with Progress() as shown:
+        progress.sys.stderr = taken = io.StringIO()  # as mypy.api does
+        shown.at(0, "mypy is checking")
+        shown._show()
+    assert terminal.getvalue() == "\r\x1b[Kmypy is checking\r\x1b[K"
+    assert taken.getvalue() == ""
+
+
 @pytest.mark.parametrize("kind", [io.StringIO, Terminal])
 def test_no_terminal_no_progress(kind, monkeypatch):
     monkeypatch.setattr(progress, "_PATIENCE", -1)

@@ -166,7 +166,7 @@ def test_averages_accumulation_and_steps_of_ones_own_are_those_of_one_process(fo
     one, two = variants.variants(tmp_path), torch.load(folder / "variants.pt")
     copied, undivided = two.pop("refused")
     assert "an average starts as a copy of the model, and this one is divided among processes (FSDP2)" in copied
-    assert "the model is divided among the processes, and the average of its weights (ema) is not" in undivided
+    assert "the model is divided among the processes, but the average of its weights (ema) isn't" in undivided
     assert one.keys() == two.keys()
     for kind, (*states, measured) in one.items():
         for alone, divided in zip(states, two[kind][:2], strict=True):

@@ -201,7 +201,7 @@ def test_exporting_leaves_a_model_s_buffers_as_they_were():
 def test_what_a_model_remembers_between_calls_is_named(tmp_path):
     with pytest.raises(BackendError, match="the model changes its calls at each call") as caught:
         export.program(Counting(said=True), tmp_path / "net.pt2")
-    assert caught.value.hint == "make what it remembers an input and a result of forward"
+    assert caught.value.hint == "make the remembered values inputs and results of forward"
 
 
 def test_a_list_of_tensors_needs_to_be_counted():

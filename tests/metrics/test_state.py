@@ -93,7 +93,7 @@ def test_the_state_of_nothing_is_nothing(name):
     ],
 )
 def test_the_state_of_another_metric_is_refused(metric, other):
-    with pytest.raises(CheckpointError, match="this is no state of"):
+    with pytest.raises(CheckpointError, match="this state is of another metric"):
         metric.load_state_dict(other.state_dict())
 
 

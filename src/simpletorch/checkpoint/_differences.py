@@ -105,7 +105,7 @@ def optimizer_differences(optimizer: torch.optim.Optimizer, saved: Mapping[str, 
     """Why a saved state is not one of this optimizer: its groups, and the shapes of its averages."""
     groups, here = saved.get("param_groups"), optimizer.param_groups
     if not isinstance(groups, list) or not isinstance(saved.get("state"), dict):
-        return ["it is no state of an optimizer, which has 'state' and 'param_groups'"]
+        return ["an optimizer's state has 'state' and 'param_groups', but this one hasn't"]
     if len(groups) != len(here):
         return [f"{len(groups)} parameter groups in the checkpoint, {len(here)} in the optimizer"]
     lines = []
@@ -173,7 +173,7 @@ def state_differences(here: Any, there: Any) -> list[str]:
         return []  # what says "as you think best"
     if isinstance(here, Mapping) and isinstance(there, Mapping):
         if "last_epoch" in here and "last_epoch" not in there:
-            return [": no state of a scheduler, which has last_epoch"]
+            return [": a scheduler's state has last_epoch, but this one hasn't"]
         both = [name for name in here if name in there]
         return [f".{name}{line}" for name in both for line in state_differences(here[name], there[name])]
     if isinstance(here, (list, tuple)) and isinstance(there, (list, tuple)):

@@ -69,7 +69,7 @@ def differences(part: Any, saved: Any, name: str) -> list[str]:
         return _differences(part, saved, name)
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         # The file is undamaged, so another program wrote it: it has not even the form of such a state.
-        return [f"{name}: what was saved is no state of a {type(part).__name__} ({type(error).__name__}: {error})"]
+        return [f"{name}: the saved state doesn't fit a {type(part).__name__} ({type(error).__name__}: {error})"]
 
 
 def _differences(part: Any, saved: Any, name: str) -> list[str]:

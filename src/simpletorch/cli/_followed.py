@@ -62,6 +62,7 @@ def find(
         Progress(len(programs), quiet=quiet) as progress,
         closing(answers(programs, asked, jobs, keeps_passed=True)) as coming,
     ):
+        progress.at(0, f"following {programs[0].file}" if programs else "")
         for done, (program, answer) in enumerate(zip(programs, coming, strict=True), 1):
             progress.at(done, f"following {program.file}")
             told = answer.told

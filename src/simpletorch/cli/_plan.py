@@ -40,15 +40,15 @@ def _refused(given: Namespace, message: str, code: int) -> int:
 
 
 def _found(given: Namespace) -> Any:
-    from simpletorch.distributed import plan as planned
-    from simpletorch.errors import TypeMismatch
-
     name, _, options = given.optimizer.partition("(")
     positional, keywords = arguments(options.removesuffix(")"))
     if positional:
         raise NotFound(f"{given.optimizer!r}: write an optimizer's arguments by name, 'sgd(momentum=0.9)'")
     sizes = dict(map(_size, given.size))
     model = built(given.model)
+    from simpletorch.distributed import plan as planned
+    from simpletorch.errors import TypeMismatch
+
     try:
         return planned(
             model,

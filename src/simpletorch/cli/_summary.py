@@ -34,9 +34,9 @@ def summary(
 
 
 def _shown(target: str, inputs: Sequence[str], depth: int | None, as_html: bool, as_types: bool) -> str:
+    model = built(target)
     from simpletorch import nn
 
-    model = built(target)
     try:
         if as_types:
             return nn.typed_repr(model)

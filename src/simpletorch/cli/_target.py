@@ -12,6 +12,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
+from simpletorch.cli._following.progress import Progress
+
 __all__ = ["Failed", "NotFound", "arguments", "built", "said"]
 
 _TARGET: Final = re.compile(r"(?P<module>.+?):(?P<name>[A-Za-z_][\w.]*)(?:\((?P<arguments>.*)\))?")
@@ -27,6 +29,9 @@ class Failed(Exception):
 
 def built(target: str) -> Any:
     """The model: on the meta device where its constructor allows it, so that no weights are allocated."""
+    with Progress() as progress:
+        progress.at(0, "loading torch")
+        importlib.import_module("simpletorch.nn")  # which takes longer than torch alone; the commands need it anyway
     from torch import nn
 
     matched = _TARGET.fullmatch(target)

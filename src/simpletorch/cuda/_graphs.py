@@ -37,6 +37,9 @@ def graph(function: Callable[P, T], *, warmup: int = 3, clone: bool = True, limi
     Returns:
         A function with the same arguments and results.
 
+    Raises:
+        BackendError: ``warmup`` is below 1. When it is called: the function can't be recorded.
+
     Examples:
         >>> import torch
         >>> from simpletorch import cuda

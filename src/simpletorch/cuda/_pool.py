@@ -60,6 +60,9 @@ class TensorPool:
             names the line that gave it back; a floating buffer is NaN when it is handed out. Under ``with pool:`` every
             use of a tensor that was given back (and of views of it) is an error at its own line.
 
+    Raises:
+        TorchError: ``limit`` is negative.
+
     Examples:
         >>> import torch
         >>> from simpletorch import cuda

@@ -136,7 +136,11 @@ class Event:
         return self._event.elapsed_time(end._event)
 
     def elapsed(self) -> float:
-        """The milliseconds of the block that the event was the context of; waits for its end."""
+        """The milliseconds of the block that the event was the context of; waits for its end.
+
+        Raises:
+            BackendError: the event was not the context of a block.
+        """
         if self._start is None:
             raise _Wrong("this event was not the context of a block: write `with Event(enable_timing=True) as event:`")
         return self._start.elapsed_time(self)

@@ -77,7 +77,7 @@ class Pipeline:
         together = has_group()
         line = direction(Mesh(pipeline=-1) if mesh is None else mesh, "pipeline") if together else None
         if together and line is None:
-            raise _Wrong(f"Pipeline needs a direction pipeline, and {mesh} has none: Mesh(pipeline=…)")
+            raise _Wrong(f"Pipeline needs a mesh with the direction pipeline, not {mesh}: use Mesh(pipeline=…)")
         self.stages = 1 if line is None else line.size()
         self.number = 0 if line is None else line.get_local_rank()
         self.parts, self.loss = parts, loss

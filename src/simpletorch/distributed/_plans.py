@@ -87,7 +87,7 @@ def parallelize(model: M, mesh: Mesh | DeviceMesh, plan: Plan | None = None, *, 
         return model
     part = direction(mesh, "tensor")
     if part is None:
-        raise _Wrong(f"parallelize divides along a direction tensor, and {mesh} has none: Mesh(tensor=…)")
+        raise _Wrong(f"parallelize needs a mesh with the direction tensor, not {mesh}: use Mesh(tensor=…)")
     if lines := _undivided(model, styles, part.size()):
         raise as_also(ShapeMismatch, ValueError)(
             part.size(),

@@ -119,7 +119,7 @@ def context_parallel(
         return
     line = direction(mesh, "context")
     if line is None:
-        raise _Wrong(f"context_parallel divides along a direction context, and {mesh} has none: Mesh(context=…)")
+        raise _Wrong(f"context_parallel needs a mesh with the direction context, not {mesh}: use Mesh(context=…)")
     _even(tensors, dim, 2 * line.size())
     from torch.distributed.tensor.experimental import context_parallel as divided
 

@@ -83,7 +83,7 @@ def shard(
 
     part = dividing(Mesh(data=-1) if mesh is None else mesh)
     if part is None:
-        raise _Wrong(f"shard divides along a direction data, and {mesh} has none: Mesh(data=…)")
+        raise _Wrong(f"shard needs a mesh with the direction data, not {mesh}: use Mesh(data=…)")
     settings: dict[str, Any] = {
         "mesh": part,
         "reshard_after_forward": reshard,

@@ -38,7 +38,7 @@ _KNOWN: Final = (
     ),
     (
         re.compile(r"data-dependent|GuardOnDataDependent|unbacked symint|Could not guard", re.IGNORECASE),
-        "what the program does next depends on a tensor's contents, which an exported program doesn't have",
+        "the model decides by a tensor's values, but an exported program can't",
         "choose with torch.where(condition, a, b), or torch.cond(condition, f, g, (x,)); a size that comes from data "
         "is stated by torch._check(n <= 5)",
     ),

@@ -118,6 +118,7 @@ def onnx(  # type: ignore[misc]  # the second place is `path` or `args`; each ma
 
     Raises:
         TypeMismatch: (a `TypeError` too) an input isn't described, or ``forward`` can't be called with ``args``.
+        TypeError: there is no path.
         ValueError: a name of ``dynamic_axes`` or ``dynamic_shapes`` is no input, or a dim isn't there.
         BackendError: the model can't be exported, has an operator that ONNX hasn't, or the file gives something else.
         CheckpointError: the file can't be written.

@@ -114,7 +114,7 @@ def _cause(call: Call, random: bool) -> tuple[str, str]:
         return (
             f": the model changes its {', '.join(sorted(call.buffers.changed))} at each call, and gives something else "
             "at the next",
-            "make what it remembers an input and a result of forward",
+            "make the remembered values inputs and results of forward",
         )
     return "", "a larger difference is allowed by tolerance=1e-3, if it is right for this model"
 

@@ -1,6 +1,7 @@
 """What an annotation says of a tensor, in jaxtyping's spelling and our own; names of sizes are symbols.
 
-A device that an annotation states is held against the tensors that are given, returned and assigned.
+A device that an annotation states is held against the tensors that are given, returned and assigned, and a class's
+``Module[In, Out]`` against its ``forward``.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = [
     "hold_arguments",
     "hold_attribute",
+    "hold_class",
     "hold_result",
     "hold_variable",
     "kind_of",
@@ -154,6 +156,64 @@ def _named(run: Interpreter, name: str, node: ast.Name, scope: Scope, where: str
     return found if isinstance(found, int) and not isinstance(found, bool) else var(name, where)
 
 
+# -- what a class promises ---------------------------------------------------------------------------------------------
+
+
+def hold_class(run: Interpreter, node: ast.ClassDef, made: Class, scope: Scope) -> None:
+    """Compare ``forward`` with ``class Net(nn.Module[In, Out])``, as `simpletorch.nn.Module` does."""
+    forward = made.cells.get("forward")
+    stated = next(filter(None, (_stated(run, base, scope) for base in node.bases)), None)
+    if stated is None or not isinstance(forward, Function):
+        return
+    run.node = node  # Python refuses the class, not its body
+    arguments = forward.node.args
+    taken = [*arguments.posonlyargs, *arguments.args][1:]
+    required = taken[: len(taken) - len(arguments.defaults)]
+    if len(required) == 1:
+        _compare(run, made, forward, f"takes {required[0].arg}:", required[0].annotation, stated[0])
+    _compare(run, made, forward, "gives", getattr(forward.node, "returns", None), stated[1])
+
+
+def _stated(run: Interpreter, base: ast.expr, scope: Scope) -> tuple[ast.expr, ast.expr] | None:
+    """The two types in a base ``Module[In, Out]``."""
+    match base:
+        case ast.Subscript(value=head, slice=ast.Tuple(elts=[taken, given])):
+            found = run.resolve(run.evaluate(head, scope))
+            if isinstance(found, Class) and found.qualified == "torch.nn.Module":
+                return taken, given
+    return None
+
+
+def _compare(
+    run: Interpreter, made: Class, forward: Function, verb: str, own: ast.expr | None, stated: ast.expr
+) -> None:
+    """Report what contradicts it for all sizes: another dtype, another rank, or two numbers that differ."""
+    first, second = (tensor_of(run, note, forward.scope, made.name) for note in (own, stated))
+    if first is None or second is None:
+        return
+    if first.dtype and second.dtype and first.dtype != second.dtype:
+        code = "tensor-dtype"
+    elif _contradict(first.shape, second.shape):
+        code = "tensor-shape"
+    else:
+        return
+    message = f"forward {verb} {_text(first)}, but the class's Module[In, Out] states {_text(second)}"
+    run.find(code, f"class {made.name}: {message}", "write the same type in both places")
+
+
+def _contradict(own: Shape, stated: Shape) -> bool:
+    if any(isinstance(item, Rest) for item in (*own.items, *stated.items)):
+        return False
+    pairs = zip(own.items, stated.items, strict=False)
+    return len(own.items) != len(stated.items) or any(
+        isinstance(a, int) and isinstance(b, int) and a != b for a, b in pairs
+    )
+
+
+def _text(kind: TensorType) -> str:
+    return f"Tensor[{', '.join(map(str, (kind.dtype or 'Any', *kind.shape.items)))}]"
+
+
 # -- devices -----------------------------------------------------------------------------------------------------------
 
 
@@ -243,5 +303,5 @@ def _hold(run: Interpreter, stated: ast.expr, value: Value, scope: Scope, what: 
     if not moves.is_clear(run) or not _is_tensor(run, stated, scope):
         return True
     message = f"{device_differs(what, told, wanted)} [{value.type}]"
-    run.find("tensor-device", message, f'.to("{wanted}") on it, or another annotation')
+    run.find("tensor-device", message, f'call .to("{wanted}") on it, or change the annotation')
     return False

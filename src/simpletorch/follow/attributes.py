@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, guards, items, layers, texts
@@ -58,6 +59,12 @@ _FLAGS: Final = frozenset((
     *("is_cuda", "is_cpu", "is_mps", "is_meta", "is_xpu", "is_xla", "is_ipu", "is_hpu", "is_mtia", "is_vulkan"),
     *("is_sparse", "is_sparse_csr", "is_mkldnn", "is_quantized", "is_nested", "is_leaf", "requires_grad"),
     "retains_grad",
+))  # fmt: skip
+_NO_METHODS: Final = frozenset((
+    *_TENSOR_PROPERTIES,
+    *_FLAGS,
+    *("data", "device", "dtype", "grad", "grad_dtype", "grad_fn", "is_maia", "layout", "name", "names", "ndim"),
+    *("output_nr", "shape", "volatile"),
 ))  # fmt: skip
 _ATTRIBUTE_ERROR: Final = ("Exception", "BaseException")
 _LACKS: Final = (Raised("AttributeError", None, _ATTRIBUTE_ERROR),)
@@ -445,6 +452,8 @@ def _of_class(run: Interpreter, value: Class, name: str) -> Value:
         return run.unknown(f"{name} of a class")
     if (work := NATIVES.get(f"{value.qualified}.{name}")) is not None:
         return work
+    if value.qualified == "torch.Tensor" and is_of_tensors(name) and name not in _NO_METHODS:
+        return _tensor_method(name)
     is_open = value.unknown_base is not None or value.module not in ("", run.program.main)
     if is_open or _every_has(value, name) or not members.knows_all(run, value):
         return run.unknown(f"attribute {name!r} of class {value.name}")
@@ -496,6 +505,18 @@ _ITEM_METHODS: Final[dict[str, Callable[..., Value]]] = {
     "__setitem__": items.put,
     "__delitem__": items.remove,
 }
+
+
+@cache  # so that one is itself: a program may compare them
+def _tensor_method(name: str) -> Native:
+    """``torch.Tensor.add`` as a function of the tensor and the rest."""
+
+    def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+        if not args:
+            raise kinds.error("TypeError")
+        return run.call(run.attribute(args[0], name), args[1:], kwargs)
+
+    return Native(f"torch.Tensor.{name}", work)
 
 
 def _unbound(owner: str, name: str) -> Callable[..., Value] | None:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import branches, guards, texts
+from simpletorch.follow import annotations, branches, guards, texts
 from simpletorch.follow.guards import Guard
 from simpletorch.follow.memory import remembered
 from simpletorch.follow.mistakes import events
@@ -250,6 +250,8 @@ def create(run: Interpreter, node: ast.ClassDef, scope: Scope) -> Value:
         branches.finish(run, run.execute(node.body, body))
 
     value = _build(run, node.name, bases, options, body.cells, module, fill)
+    if isinstance(value, Class):
+        annotations.hold_class(run, node, value, scope)
     return _decorated(run, node, decorators, value)
 
 

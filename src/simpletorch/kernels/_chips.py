@@ -67,6 +67,9 @@ class GPU:
         float64: the same in float64; by default half of those in float32.
         source: where the numbers are from.
 
+    Raises:
+        ValueError: a rate isn't above zero.
+
     Examples:
         >>> import torch
         >>> from simpletorch import kernels

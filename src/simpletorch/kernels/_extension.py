@@ -69,6 +69,7 @@ def extension(
         The compiled module.
 
     Raises:
+        ValueError: there is no source.
         FileNotFoundError: a source isn't there.
         BackendError: there is no compiler, no ninja or no nvcc, or the sources don't compile: the compiler's first
             errors are its ``details``.

@@ -70,7 +70,11 @@ else:
             return f"Pointer[{self.element.__name__}]"
 
     class Pointer(Generic[T]):
-        """A tensor: in the kernel, its first element's address. ``Pointer[Float]`` is float32, float16 or bfloat16."""
+        """A tensor: in the kernel, its first element's address. ``Pointer[Float]`` is float32, float16 or bfloat16.
+
+        Raises:
+            TypeError: Triton has no pointers to this dtype.
+        """
 
         def __class_getitem__(cls, element: type) -> object:
             if element not in POINTED:

@@ -155,7 +155,7 @@ class AUROC:
             or targets.shape != scores.shape[:1]
         ):
             raise CheckpointError(
-                f"this is no state of AUROC(classes={self.classes})",
+                f"this state is of another metric than AUROC(classes={self.classes})",
                 hint="load it into a metric of the same class, made with the same arguments",
             )
         self._scores, self._targets = ([scores.clone()], [targets.clone()]) if len(targets) else ([], [])

@@ -89,7 +89,7 @@ class Mean:
             CheckpointError: it is the state of another metric.
         """
         if state_dict.keys() != {"total", "weight"}:
-            raise CheckpointError(f"this is no state of Mean, which has 'total' and 'weight': {sorted(state_dict)}")
+            raise CheckpointError(f"this state is of another metric than Mean: it has {sorted(state_dict)}")
         total = state_dict["total"]
         self._total, self._weight = None if total is None else total.clone(), state_dict["weight"]
 

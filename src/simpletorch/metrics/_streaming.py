@@ -91,7 +91,8 @@ class Streaming(ABC):
             if not isinstance(there, torch.Tensor) or here is None or there.shape != here.shape:
                 shapes = [list(x.shape) if isinstance(x, torch.Tensor) else "nothing" for x in (there, here)]
                 raise CheckpointError(
-                    f"this is no state of {type(self).__name__}: {name!r} is {shapes[0]} there and {shapes[1]} here",
+                    f"this state is of another metric than {type(self).__name__}: "
+                    f"{name!r} is {shapes[0]} there and {shapes[1]} here",
                     hint="load it into a metric of the same class, made with the same arguments",
                 )
         # On the device of the next batch, as after `reset`: where the state was saved from need not exist any more.

@@ -21,7 +21,7 @@ def sizes(**given: object) -> Iterator[Fault]:
     for name, value in given.items():
         if not isinstance(value, int) or isinstance(value, bool):
             what = f"{type(value).__name__} {value!r}"
-            hint = f"int({name}) or //, if a division made it" if isinstance(value, float) else None
+            hint = f"use int({name}), or // in place of a division" if isinstance(value, float) else None
             raise as_also(TypeMismatch, TypeError)("int", what, f"{name} is the {what}, not an int", hint=hint)
         if value < 1:
             yield f"{name} is {value}, but it must be at least 1", 1, value

@@ -73,7 +73,7 @@ def check_rng_state(state: Any) -> None:
         numpy = _of_numpy(state)
         # NumPy takes any position, and then reads what lies there in memory
         if numpy["bit_generator"] == "MT19937" and not 0 <= numpy["state"]["pos"] <= len(numpy["state"]["key"]) == 624:
-            raise ValueError("NumPy's generator is at a place that it hasn't")
+            raise ValueError("the position of NumPy's generator is out of its range")
         np.random.RandomState(0).set_state(numpy)
         torch.Generator().set_state(state["torch"])
         others = [*state["cuda"], *([] if state["mps"] is None else [state["mps"]])]

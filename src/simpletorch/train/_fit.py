@@ -204,6 +204,9 @@ class Fit:
 
         After a resume, a loader with ``load_state_dict`` has been told where to go on. Any other is iterated again
         with the generators as of the start of the epoch, and the batches that are done are skipped.
+
+        Raises:
+            TorchError: after a resume, the loader has fewer batches than were done.
         """
         state, self._resumed = self._resumed, None
         if state is None:

@@ -48,7 +48,7 @@ class Alone:
         """
         if ema is not None and is_divided(model) and not is_divided(ema.module):
             raise TorchError(
-                "the model is divided among the processes, and the average of its weights (ema) is not",
+                "the model is divided among the processes, but the average of its weights (ema) isn't",
                 hint="simpletorch.distributed.shard(ema.module) as well, or let Trainer(parallel='fsdp') divide both",
             )
 

@@ -268,6 +268,9 @@ class Trainer:
             model: the model that predicts.
             loader: the batches, as for `fit`, or inputs alone.
             targets: whether batches that are tuples have a target at their end.
+
+        Raises:
+            TorchError: ``model`` is no module, ``loader`` is no loader, or a part of the trainer is a class.
         """
         if reason := why_not_measure(self, model, loader):
             raise _Wrong(reason)

@@ -63,6 +63,10 @@ class Transform(nn.Module):
 
         Returns:
             The transformed image or batch.
+
+        Raises:
+            DataError: it is no tensor.
+            ShapeMismatch: it has fewer than three dims.
         """
         name = type(self).__name__
         if not isinstance(image, torch.Tensor):

@@ -104,7 +104,7 @@ def test_what_makes_no_tokens_is_refused(tmp_path):
     with pytest.raises(DataError, match="single characters, none of them twice"):
         CharTokens("aa", 1, vocabulary=["a", "a"])
     data = CharTokens(TEXT, 3)
-    with pytest.raises(DataError, match="numbers go from 0 to 99"):
+    with pytest.raises(DataError, match="tokens go from 0 to 99"):
         data.decode(torch.tensor([0, 99]))
     with pytest.raises(ShapeMismatch, match=r"takes numbers \[n\], but got \[1, 3\]"):
         data.decode(torch.zeros(1, 3, dtype=torch.int64))

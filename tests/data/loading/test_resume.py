@@ -302,7 +302,7 @@ def test_a_state_of_another_loader_is_refused(change, sentence):
 
 @pytest.mark.parametrize("state", [None, {}, {"epoch": 3}])
 def test_what_is_no_state_is_refused(state):
-    with pytest.raises(DataError, match="this is no state of a DataLoader"):
+    with pytest.raises(DataError, match="this isn't the state of a DataLoader"):
         DataLoader(TensorDataset(torch.arange(23)), 5).load_state_dict(state)
 
 

@@ -497,12 +497,13 @@ def test_the_sentences(tmp_path):
     """What is said, and what would be right."""
     sources = VIEWS["heads are split"][0], VIEWS["heads are joined"][0], ORDER["LSTM"]
     shown = [(w.message, w.hint) for source in sources for w in said(source, tmp_path).warnings]
-    rest = "mixes dims: it moves none of them, it cuts the elements into other rows in the order in which they lie"
+    rest = "mixes dims: it regroups the elements in memory order and moves no dim"
     assert shown == [
         (f"view of Float32[2, 7, 33] to (2, 3, 7, 11) {rest}", ".view(2, 7, 3, 11).transpose(1, 2)"),
         (f"reshape of Float32[2, 3, 7, 11] to (2, 7, 33) {rest}", ".transpose(1, 2).reshape(2, 7, 33)"),
         (
-            "LSTM takes (time, batch, features), but dim 0 of Float32[11, 7, 3] is the batch: it goes over the samples",
+            "LSTM takes (time, batch, features), but dim 0 of Float32[11, 7, 3] is the batch: it iterates over the "
+            "samples",
             "batch_first=True, or x.transpose(0, 1)",
         ),
     ]

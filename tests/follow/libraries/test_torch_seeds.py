@@ -124,8 +124,9 @@ def test_the_same_seed_in_each_round_is_found(source, tmp_path, monkeypatch):
     assert len(found) > 1
     assert len({*found}) == 1
     (warning,) = SCRIPTS.said(source, tmp_path).warnings
-    assert (warning.code, warning.hint) == ("tensor-training", "once, before the loop")
-    assert warning.message == f"the seed {found[0]} is set in each round, so every round shuffles and drops out alike"
+    assert (warning.code, warning.hint) == ("tensor-training", "set it once, before the loop")
+    alike = "so every iteration shuffles and drops out alike"
+    assert warning.message == f"the seed {found[0]} is set in each iteration, {alike}"
 
 
 @pytest.mark.parametrize("source", RIGHT.values(), ids=RIGHT)

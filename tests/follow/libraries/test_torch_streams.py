@@ -111,10 +111,11 @@ def test_buffers_of_a_pool_have_the_sizes_that_are_asked_for(tmp_path):
     path.write_text(
         HEAD + "pool = cuda.TensorPool(debug=True)\nwith pool:\n    a = pool.get(3, 5)\n"
         "with pool.borrowed(7, 11, dtype=torch.int64) as b:\n    reveal_type(b)\n"
+        "reveal_type(pool.get([13, 3], torch.int32))\n"
         "reveal_type(cuda.pinned((a, 'text'))[0])\nreveal_type(cuda.channels_last(torch.zeros(2, 3, 5, 7)))\na @ a\n"
     )
     found = follow(path)
     assert not found.faults
     shown = [n.message.removeprefix('Revealed type is "').removesuffix('"') for n in found.notes]
-    assert shown == ["Int64[7, 11]", "Float32[3, 5]", "Float32[2, 3, 5, 7]"]
-    assert [e.line - HEAD.count("\n") for e in found.errors] == [8]
+    assert shown == ["Int64[7, 11]", "Int32[13, 3]", "Float32[3, 5]", "Float32[2, 3, 5, 7]"]
+    assert [e.line - HEAD.count("\n") for e in found.errors] == [9]

@@ -195,7 +195,7 @@ def test_a_right_stub_differs_in_nothing(library):
 @pytest.mark.parametrize(
     ("right", "wrong", "sentence"),
     [
-        ("scale: float = 1.0", "scale: float = 2.0", "encoders.embed: scale is 1.0 if it isn't given, not 2.0"),
+        ("scale: float = 1.0", "scale: float = 2.0", "encoders.embed: the default of scale is 1.0, not 2.0"),
         ("scale: float = 1.0", "factor: float = 1.0", "encoders.embed: the library has scale where factor stands"),
         (", scale: float = 1.0", "", "encoders.embed: the library also takes scale"),
         ("scale: float = 1.0", "scale: float", "encoders.embed: scale isn't required"),

@@ -22,7 +22,7 @@ LOOP = "for x, y in loader:\n    o.zero_grad()\n    F.cross_entropy(m(x), y).bac
 COUNTED = "{with_}\n    for x, y in loader:\n        correct = (m(x).argmax(1) == y).sum().item()\n"
 UNDER = "with torch.no_grad():\n    for x, y in loader:\n"
 NEVER, TRAINING = "SGD never steps", "M is evaluated in training mode"
-GRAPHS, SEED = "M is evaluated with gradients", "the seed 0 is set in each round"
+GRAPHS, SEED = "M is evaluated with gradients", "the seed 0 is set in each iteration"
 
 SPLIT = """whole = torch.utils.data.TensorDataset(torch.zeros(20, 3), torch.zeros(20, dtype=torch.long))
 train_set, test_set = torch.utils.data.random_split(whole, [14, 6])

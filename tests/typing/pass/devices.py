@@ -67,3 +67,8 @@ class Net(nn.Module):
     def forward(self, x: CUDATensor[Float32, 3, 5]) -> CUDATensor[Float32, 3, 5]:
         x = x + self.state
         return x * 2
+
+
+def in_another_memory_format(net: nn.Module) -> nn.Module:
+    nn.Conv2d(3, 4, 3).to("cpu", memory_format=torch.channels_last)
+    return net.to(memory_format=torch.channels_last)

@@ -48,7 +48,7 @@ def why_endless(file: str) -> str:
         return ""  # mypy says so itself
     except _Endless as error:
         shown = ast.unparse(error.node)
-        return f"mypy would compute {shown} (line {error.node.lineno}), which takes for ever: compute it at run time"
+        return f"mypy would compute {shown} (line {error.node.lineno}), which takes too long: compute it at run time"
     return ""
 
 

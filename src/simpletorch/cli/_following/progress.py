@@ -28,7 +28,8 @@ class Progress:
 
     def __init__(self, total: int = 1, *, quiet: bool = False) -> None:
         self._total, self._done, self._name = total, 0, ""
-        self._is_on = not quiet and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+        self._stream = sys.stderr  # mypy.api puts another one in its place while it checks
+        self._is_on = not quiet and self._stream.isatty() and os.environ.get("TERM") != "dumb"
         self._is_shown = False
         self._begun = self._last = time.monotonic()
         self._timer = threading.Timer(_PATIENCE, self._show)
@@ -54,8 +55,8 @@ class Progress:
     def clear(self) -> None:
         """Take the line away, before something else is printed."""
         if self._is_shown:
-            sys.stderr.write("\r\033[K")
-            sys.stderr.flush()
+            self._stream.write("\r\033[K")
+            self._stream.flush()
             self._is_shown = False
 
     def _show(self) -> None:
@@ -67,6 +68,6 @@ class Progress:
             full = _BAR * self._done // self._total
             line = f"[{'█' * full}{'░' * (_BAR - full)}] {self._done}/{self._total} {line}"
         width = max(shutil.get_terminal_size().columns - 1, 20)
-        sys.stderr.write(f"\r\033[K{line[:width]}")
-        sys.stderr.flush()
+        self._stream.write(f"\r\033[K{line[:width]}")
+        self._stream.flush()
         self._is_shown = True

@@ -198,6 +198,9 @@ class CIFAR100(CIFAR10[X, Y]):
     A sample is ``(image, target)``: Float32 ``[3, 32, 32]`` between 0 and 1, and Int64 ``[]`` from 0 to 99 (the fine
     class). The files are in ``root/cifar-100-binary`` or ``root/cifar-100-python``.
 
+    Raises:
+        DataError: a file is missing, damaged or can't be fetched; the error names it and a remedy.
+
     Source: Krizhevsky 2009, https://www.cs.toronto.edu/~kriz/cifar.html
     """
 

@@ -41,6 +41,9 @@ class LabelledImages(Dataset[tuple[X, Y]], Generic[X, Y]):
         target_transform: takes the number of the class (an int) and returns the sample's second item; None for Int64
             ``[]``.
         source: the file or folder that the images were read from, for error messages.
+
+    Raises:
+        DataError: there are more images than targets, or fewer; or a target is no number of a class.
     """
 
     images: Tensor[UInt8, Any, Any, Any, Any]

@@ -144,6 +144,9 @@ class FashionMNIST(MNIST[X, Y]):
     A sample is ``(image, target)``: Float32 ``[1, 28, 28]`` between 0 and 1, and Int64 ``[]`` from 0 to 9. The files
     are in ``root/FashionMNIST/raw``.
 
+    Raises:
+        DataError: a file is missing, damaged or can't be fetched; the error names it and a remedy.
+
     Source: Xiao, Rasul & Vollgraf 2017, https://arxiv.org/abs/1708.07747; MIT
     """
 

@@ -69,6 +69,7 @@ class ReplayBuffer(Dataset[T], Generic[T]):
     Raises:
         DataError: a capacity below 1; a transition that is no tuple or has other fields than the first.
         ShapeMismatch, DTypeMismatch: a field of another shape or dtype than in the first.
+        IndexError: there is no transition of this number.
 
     Examples:
         >>> import torch
@@ -310,6 +311,10 @@ class PrioritizedReplayBuffer(ReplayBuffer[T]):
         epsilon: added to each priority, so that none is 0.
         device: where transitions are kept, and batches come from.
         generator: where `sample` draws from; None: torch's global generator.
+
+    Raises:
+        DataError: ``alpha``, ``beta`` or ``epsilon`` is out of its range; also as for `ReplayBuffer`.
+        IndexError: there is no transition of this number.
 
     Examples:
         >>> import torch

@@ -141,6 +141,9 @@ class Table(TensorDataset[Tensor[Float32, Any], Tensor[Any]]):
 
         Returns:
             The dataset, one row of the files a sample.
+
+        Raises:
+            DataError: as for `from_csv`; or pyarrow isn't installed.
         """
         try:
             import pyarrow
@@ -181,6 +184,9 @@ class Table(TensorDataset[Tensor[Float32, Any], Tensor[Any]]):
 
         Returns:
             The dataset, one row of the arrays a sample.
+
+        Raises:
+            DataError: as for `from_csv`; or the arrays have different lengths.
         """
         path = Path(path).expanduser()
         try:

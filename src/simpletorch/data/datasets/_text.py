@@ -135,6 +135,7 @@ class CharTokens(Dataset[tuple[Tensor[Int64, T], Tensor[Int64, T]]], Generic[T])
 
     Raises:
         DataError: the text is too short for one sample, or has a character that is not in the vocabulary.
+        IndexError: there is no sample of this number.
 
     Examples:
         >>> from simpletorch import data
@@ -223,7 +224,9 @@ class CharTokens(Dataset[tuple[Tensor[Int64, T], Tensor[Int64, T]]], Generic[T])
             raise ShapeMismatch("[n]", list(tokens.shape), f"decode takes numbers [n], but got {list(tokens.shape)}")
         numbers = tokens.tolist()
         if numbers and not 0 <= min(numbers) <= max(numbers) < len(self.vocabulary):
-            raise DataError(f"numbers go from {min(numbers)} to {max(numbers)}, but there are {len(self.vocabulary)}")
+            raise DataError(
+                f"tokens go from {min(numbers)} to {max(numbers)}, but there are {len(self.vocabulary)} characters"
+            )
         return "".join([self.vocabulary[number] for number in numbers])
 
     def __len__(self) -> int:

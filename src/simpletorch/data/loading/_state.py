@@ -48,7 +48,7 @@ _WORDS: Final = {
 def why_not(loader: DataLoader[Any], state: Any) -> str:
     """Why ``state`` can't be the state of this loader; "" when it can."""
     if not isinstance(state, dict) or not {"version", "loader", "position", "start"} <= state.keys():
-        return "this is no state of a DataLoader: pass the result of its state_dict()"
+        return "this isn't the state of a DataLoader: pass the result of its state_dict()"
     if state["version"] != VERSION:
         return f"this state has version {state['version']}, but this simpletorch reads version {VERSION}"
     now = _about(loader)

@@ -59,7 +59,7 @@ def _texts(_f: Failure, _m: re.Match[str]) -> Reason:
 
 @message(r"can't convert np\.ndarray of type numpy\.(str_|object_|bytes_|datetime64)")
 def _no_numbers(_f: Failure, m: re.Match[str]) -> Reason:
-    hint = "array.astype(np.float32), if all of it are numbers"
+    hint = "use array.astype(np.float32), if every element is a number"
     sentence = f"the array is of NumPy's {m[1]}, but a tensor holds numbers"
     return Reason(TypeMismatch, sentence, "numbers", m[1], hint)
 

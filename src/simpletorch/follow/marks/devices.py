@@ -331,7 +331,7 @@ def _check_index(run: Interpreter, value: Tensor, index: Value, place: str | Non
     for one in tensors_in(index if type(index) is tuple else (index,)):
         if of(run, one) == "cuda" and one.type.shape.rank:
             message = f"[]: {value.type} is on the CPU, but the index {one.type} is on cuda"
-            _tell(run, message, ".cpu() on the index, or the tensor to the device")
+            _tell(run, message, "call .cpu() on the index, or move the tensor to the GPU")
             return
 
 

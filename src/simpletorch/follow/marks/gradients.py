@@ -182,7 +182,7 @@ def lacks(run: Interpreter, node: ast.Attribute) -> bool:
         _refuse(
             run,
             f"{name}.grad is None: {name} is no leaf whose backward has run",
-            f"loss.backward() comes before; of what an operation has made, {name}.retain_grad() before backward",
+            f"call loss.backward() first; for the result of an operation, {name}.retain_grad() before that",
             "AttributeError",
         )
         return True
@@ -597,7 +597,7 @@ def backward(run: Interpreter, value: Value, gradient: Value, retain: Value, inp
             hint = "retain_graph=True in the first one, or compute it again"
             message = f"backward: the graph of {_kind(value)} was freed by the backward before"
         else:
-            hint = "x.detach() where the graphs should part, or one backward of the sum, or retain_graph=True"
+            hint = "call x.detach() between the steps, or backward() once on the sum, or pass retain_graph=True"
             message = f"backward: it goes through {_kind(spent)}, whose graph was freed by the backward before"
         _refuse(run, message, hint)
         return
@@ -614,7 +614,7 @@ def backward(run: Interpreter, value: Value, gradient: Value, retain: Value, inp
         _refuse(
             run,
             f"backward: it goes through {what} as it was before optimizer.step(), which has changed its weight",
-            "each backward() before the step(), or compute it again behind it; x.detach() where the graphs should part",
+            "call every backward() before step(), or compute the value again after it; x.detach() cuts a graph",
         )
         return
     if inputs is None:

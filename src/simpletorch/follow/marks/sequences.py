@@ -231,7 +231,7 @@ def _check_samples(run: Interpreter, name: str, args: tuple[Value, ...], kwargs:
     features = LAYERS[known.layer]
     message = f"{known.layer} gives (time, batch, {features}) unless it has batch_first=True: {what}"
     BATCH.put(source, None)  # said once
-    run.find(_CODE, message, f"batch_first=True where the batch comes first, else {instead}")
+    run.find(_CODE, message, f"pass batch_first=True if the batch comes first, else use {instead}")
 
 
 def _mark_states(run: Interpreter, result: Value) -> None:
@@ -264,7 +264,7 @@ def _check(run: Interpreter, name: str, module: Instance, source: Tensor) -> Non
     if not isinstance(first, bool) or at not in (0, 1) or first is (at == 0):
         return
     takes = ("batch, time" if first else "time, batch") + f", {LAYERS[name]}"
-    message = f"{name} takes ({takes}), but dim {at} of {source.type} is the batch: it goes over the samples"
+    message = f"{name} takes ({takes}), but dim {at} of {source.type} is the batch: it iterates over the samples"
     BATCH.put(source, None)  # said once
     hint = "batch_first=True, or x.transpose(0, 1)" if not first else "x.transpose(0, 1), or batch_first=False"
     run.find(_CODE, message, hint)

@@ -266,8 +266,8 @@ def _tell(
     """The sentence, and the same with the dims in order."""
     op = name.rpartition(".")[2]
     message = (
-        f"{op} of {source.type} to {_shown(result.type.shape.dims)} mixes dims: it moves none of them, it cuts the "
-        "elements into other rows in the order in which they lie"
+        f"{op} of {source.type} to {_shown(result.type.shape.dims)} mixes dims: it regroups the elements in memory "
+        "order and moves no dim"
     )
     if all(len(into) == 1 for _, into in groups):
         order = list(range(len(source.type.shape.dims)))

@@ -44,7 +44,7 @@ def _stepped(run: Interpreter, optimizer: Value, calls: bool) -> None:
             layer = next(_that_differ(run, module), None)
             if layer is not None and known.own(run) & _parameters(run, module):
                 message = f"{module.cls.name} is still trained in eval mode, since {place}: {layer} is off"
-                run.find(CODE, message, ".train() behind the evaluation, or where each epoch begins")
+                run.find(CODE, message, "call .train() after the evaluation, or at the start of each epoch")
     seen.since.clear()
 
 

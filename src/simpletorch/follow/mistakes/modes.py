@@ -78,8 +78,7 @@ def _dropped(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: Mappi
     if run.entry or not inside or len(args) > 2 or "training" in kwargs or 0 in (*args[1:2], kwargs.get("p", 0.5)):
         return
     if run.resolve(inside[-1].cells.get("training", True)) is False:
-        where = f"{name} drops in eval mode too, in which {inside[-1].cls.name} is here"
-        message = f"{where}: training=True is its default"
+        message = f"{name} is active although {inside[-1].cls.name} is in eval mode: its training is True by default"
         run.find(CODE, message, f"F.{name}(x, p, training=self.training), or an nn.Dropout made in __init__")
 
 

@@ -83,8 +83,8 @@ def _finish(run: Interpreter) -> None:
         return
     if run.training.of(Loading).shuffles or trains_with_chance(run):
         for seed in found:
-            message = f"the seed {seed.value} is set in each round, so every round shuffles and drops out alike"
-            run.keep(replace(seed.finding, message=message, hint="once, before the loop"))
+            message = f"the seed {seed.value} is set in each iteration, so every iteration shuffles and drops out alike"
+            run.keep(replace(seed.finding, message=message, hint="set it once, before the loop"))
 
 
 LISTENS: Final = (events.SEED.to(_seeded), events.STEP.to(_stepped), events.END.to(_finish))

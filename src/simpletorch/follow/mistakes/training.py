@@ -75,7 +75,7 @@ def _sum(run: Interpreter, target: ast.expr, value: Value) -> None:
     if not known[place][1]:
         return
     name = ast.unparse(target)
-    message = f"{name} keeps the graph of every loss that is added to it, though backward goes through each by itself"
+    message = f"{name} keeps the graph of every loss that is added to it, though each has a backward of its own"
     found = run.finding(_CODE, message, f"{name} += loss.item(), or loss.detach()")
     if gradients.is_spent(run, value):
         run.keep(found)
@@ -157,19 +157,19 @@ def _finish(run: Interpreter) -> None:
                 "make the optimizer after the model",
             )
         elif own and never and zeroes and "backward" in names.called:
-            _tell(run, optimizer, "never steps, though losses are differentiated", "optimizer.step() after backward()")
+            _tell(run, optimizer, "never steps, though losses are differentiated", "call step() after backward()")
         elif optimizer.steps > 1 and not zeroes and "backward" in names.used:
             _tell(
                 run,
                 optimizer,
                 "steps repeatedly without zeroing the gradients, so they add up",
-                "optimizer.zero_grad() in each round",
+                "call optimizer.zero_grad() in each iteration",
             )
         for name in _left_out(run, own, set().union(*ids)) if optimizer.steps else ():
             _tell(
                 run,
                 optimizer,
-                f"doesn't get the parameters in {name}: the model doesn't know of layers in a plain list or dict",
+                f"doesn't get the parameters in {name}: a model doesn't register layers in a plain list or dict",
                 "put them into an nn.ModuleList or nn.ModuleDict",
             )
 

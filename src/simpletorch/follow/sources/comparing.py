@@ -106,7 +106,7 @@ def signatures_differ(model: Signature, library: Signature) -> list[str]:
     for one in ours:
         other = defaults.get(one.name, Parameter.empty)
         if _is_plain(one.default) and _is_plain(other) and one.default != other:
-            found.append(f"{one.name} is {other!r} if it isn't given, not {one.default!r}")
+            found.append(f"the default of {one.name} is {other!r}, not {one.default!r}")
     return found
 
 

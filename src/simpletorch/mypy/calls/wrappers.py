@@ -10,10 +10,10 @@ from functools import partial
 from typing import Any, Final, cast
 
 from mypy.maptype import map_instance_to_supertype
-from mypy.nodes import CallExpr, Expression, TempNode, TupleExpr, TypeInfo
+from mypy.nodes import ArgKind, CallExpr, Expression, TempNode, TupleExpr, TypeInfo
 from mypy.plugin import FunctionSigContext, MethodSigContext
 from mypy.type_visitor import TypeTranslator
-from mypy.types import CallableType, Instance, TupleType, Type, TypeAliasType, get_proper_type
+from mypy.types import AnyType, CallableType, Instance, TupleType, Type, TypeAliasType, TypeOfAny, get_proper_type
 
 from simpletorch.mypy.calls.arguments import type_of
 from simpletorch.mypy.calls.layers import called_with
@@ -175,12 +175,23 @@ class _Converter(TypeTranslator):
 
 def _convert(method: str, context: MethodSigContext, types: TypeTable) -> CallableType:
     """``layer.half()`` has other parameters: ``Linear[4, 6, dtype=Float16]``."""
-    signature = context.default_signature
+    signature = _with_memory_format(context.default_signature) if method == "to" else context.default_signature
     reader = CallReader(types, context)
     changes = _changes(method, [v for nodes in context.args for n in nodes for v in reader.alternatives(n)])
     if not _is_module(context.type) or not changes:
         return signature
     return signature.copy_modified(ret_type=context.type.accept(_Converter(reader, changes)))
+
+
+def _with_memory_format(signature: CallableType) -> CallableType:
+    """``model.to(memory_format=torch.channels_last)``, which torch's annotations leave out (2.13)."""
+    if "memory_format" in signature.arg_names:
+        return signature
+    return signature.copy_modified(
+        arg_types=[*signature.arg_types, AnyType(TypeOfAny.special_form)],
+        arg_kinds=[*signature.arg_kinds, ArgKind.ARG_NAMED_OPT],
+        arg_names=[*signature.arg_names, "memory_format"],
+    )
 
 
 def _changes(method: str, given: Sequence[Value]) -> dict[str, Value]:

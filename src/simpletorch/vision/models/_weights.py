@@ -185,7 +185,7 @@ def _state_in(path: Path) -> Mapping[str, torch.Tensor]:
         raise CheckpointError(f"{path} holds a {type(found).__name__}, not tensors by name", operation="read_weights")
     nested = [key for key, value in found.items() if isinstance(value, Mapping)]
     if nested and not any(isinstance(value, torch.Tensor) for value in found.values()):
-        hint = f"torch.load({str(path)!r})[{nested[0]!r}] may be it: weights= takes a state dict too"
+        hint = f"pass weights=torch.load({str(path)!r})[{nested[0]!r}], if that is the state dict"
         reason = f"{path} holds {', '.join(map(repr, found))}, not tensors by name"
         raise CheckpointError(reason, operation="read_weights", hint=hint)
     return found

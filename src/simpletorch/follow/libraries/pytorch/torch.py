@@ -442,11 +442,16 @@ def _shared_memory(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, 
 
 @method(Tensor, "set_")
 def _set(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    """``x.set_(y)``: x is the memory of y from here on."""
+    """``x.set_(y)``: x is the memory of y from here on; of a storage with ``size``, if that is given."""
     x, source = args[0], run.resolve(args[1] if len(args) == 2 else kwargs.get("source"))
+    size = args[3] if len(args) > 3 else kwargs.get("size")
+    if size is not None:
+        source = run.ask("Tensor.new_empty", (x, size))
     indexes.spoil(run, x)
     ORIGINS.forget(run, x)
     run.set_attribute(x, "data", source if isinstance(source, Tensor) else run.unknown("a storage"))
+    if isinstance(x, Tensor) and (len(args) > 4 or "stride" in kwargs):
+        layout.LAYOUT.forget(run, x)
     return x
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from simpletorch.follow.libraries import ALIASES, by_name, library_class, model, native
 from simpletorch.follow.marks import layout, streams
-from simpletorch.follow.values import Instance, Tensor, Value
+from simpletorch.follow.values import Instance, List, Tensor, Value
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -221,7 +221,9 @@ ALIASES["torch.cuda.StreamContext"] = "torch.cuda.stream"
 
 
 def _buffer(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    """``pool.get(*shape, dtype=, device=)``, and what ``with pool.borrowed(...)`` gives."""
+    """``pool.get(*shape, dtype=, device=)`` or ``get(shape, dtype)``, and what ``with pool.borrowed(...)`` gives."""
+    if len(args) == 3 and isinstance(run.resolve(args[1]), List | tuple):
+        args, kwargs = args[:2], {**kwargs, "dtype": args[2]}
     return run.ask("torch.empty", args[1:], kwargs)
 
 
