@@ -336,6 +336,8 @@ def _plainly(run: Interpreter, value: Instance, name: str) -> Value:
         return MISSING
     if run.questions and members.is_followed(run, value.cls):
         return MISSING
+    if members.is_named_tuple(run, value) and name not in members.NAMED_TUPLE_HAS:
+        return MISSING
     return run.unknown(f"attribute {name!r}")
 
 

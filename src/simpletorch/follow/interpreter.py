@@ -312,10 +312,10 @@ class Interpreter:
         finally:
             self.questions -= 1
 
-    def note_failure(self, error: Raised, statement: ast.stmt) -> None:
-        """Remember that a statement seems to fail, and that following goes on behind it."""
+    def note_failure(self, error: Raised, statement: ast.stmt, node: ast.AST) -> None:
+        """Remember that a statement seems to fail at this node, and that following goes on behind it."""
         self.program.packages.doubts += 1
-        at = self.node if isinstance(self.node, ast.expr) else statement
+        at = node if isinstance(node, ast.expr) else statement
         place = self.path, getattr(at, "lineno", 0)
         head = unparsed(at).partition("\n")[0].rstrip(":")  # of a class or a loop
         self.in_the_dark[place] = f"{head}, which seems to raise {error.name}"

@@ -164,6 +164,9 @@ def get(run: Interpreter, owner: Value, index: Value) -> Value:
         return branches.distribute(run, index, lambda v: get(run, owner, v))
     if isinstance(owner, Dict):
         return _key(run, owner, index)
+    is_sliced = isinstance(index, slice) and isinstance(owner, List | tuple | str | bytes)
+    if is_sliced and (refused := events.SLICE(run, index)) is not None:
+        return refused
     if isinstance(owner, List) and not isinstance(owner, View):
         return _of_list(run, owner, as_index(run, index))
     if isinstance(owner, tuple | str | bytes | range):
@@ -172,6 +175,8 @@ def get(run: Interpreter, owner: Value, index: Value) -> Value:
         return _of_instance(run, owner, index)
     if isinstance(owner, Class | Namespace | Native):
         return _of_class(run, owner, index)
+    if (refused := events.NO_ITEMS(run, owner, index)) is not None:
+        return refused
     kinds.need(run, owner, "__getitem__")
     if isinstance(owner, Unknown) and owner.type == "str":
         return _part(run, owner, index)

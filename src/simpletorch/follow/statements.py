@@ -40,8 +40,9 @@ def block(run: Interpreter, body: Sequence[ast.stmt], scope: Scope, start: int) 
             if run.raised.error is not error:
                 run.raised = Ending(error, scope.path, statement)
                 if run.heap.depth == depth and _goes_on(run, statement, error):
-                    run.note_failure(error, statement)
+                    failed = run.node
                     done = _without(run, statement, scope, f"{error.name} is raised")
+                    run.note_failure(error, statement, failed)
         except (Passing, RecursionError, MemoryError):
             raise
         except Exception as error:

@@ -66,7 +66,10 @@ def _surely_lacks(run: Interpreter, value: Instance) -> bool:
     In code that the program doesn't call it isn't: a subclass elsewhere may define the attribute.
     """
     return not run.entry and (
-        members.is_layer_of_torchs(value) or members.derives_from_torchs(run, value) or members.is_complete(run, value)
+        members.is_layer_of_torchs(value)
+        or members.derives_from_torchs(run, value)
+        or members.is_complete(run, value)
+        or members.is_named_tuple(run, value)
     )
 
 

@@ -220,6 +220,10 @@ def make_dict(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dic
 
 def _make_range(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     args = tuple(items.as_index(run, run.resolve(a)) for a in args)
+    for one in args:
+        if branches.type_name(one) == "float":
+            shown = one if isinstance(one, float) else "a float"
+            return guards.refuse(run, f"range takes ints, but it is given {shown}", "divide with //, or use int()")
     if all(map(is_known, args)):
         return computed(run, range, args, {})
     for one in args:

@@ -13,7 +13,6 @@ from simpletorch.follow.marks import carried, devices, gradients, layout, sparsi
 from simpletorch.follow.marks.origins import ORIGINS
 from simpletorch.follow.mistakes import events
 from simpletorch.follow.numbers import indexes, offsets, sizes
-from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
     HISTORY,
     MISSING,
@@ -107,7 +106,8 @@ def _of_sizes_or_data(run: Interpreter, args: tuple[Value, ...], kwargs: dict[st
             args = (given,)
     only = sparsity.as_dense(run.resolve(args[0])) if len(args) == 1 else None
     if isinstance(only, List | tuple | Tensor | range) and not isinstance(only, Sizes):
-        return from_data(run, only, dtype)
+        refused = None if isinstance(only, Tensor) else events.DATA(run, only)
+        return from_data(run, only, dtype) if refused is None else refused
     return run.ask("torch.empty", args, {"dtype": dtype}) if args else Tensor(TensorType(Shape((0,)), dtype))
 
 
@@ -219,7 +219,9 @@ def _nested(run: Interpreter, value: Value) -> TensorType:
     out = kinds[0]
     lengths = {k.shape.items for k in kinds}
     if len(lengths) > 1 and all(k.shape.is_exact and all(type(d) is int for d in k.shape.items) for k in kinds):
-        raise Raised("ValueError", None, ("Exception", "BaseException"))
+        shown = " and ".join(sorted(map(str, {k.shape for k in kinds}))[:2])
+        guards.refuse(run, f"a list has items of the shapes {shown}, but one tensor needs one", None, "ValueError")
+        return TensorType()
     for k in kinds[1:]:
         dtype = out.dtype if out.dtype == k.dtype else _widest(out.dtype, k.dtype)
         out = replace(branches.common_type(out, k), dtype=dtype)
@@ -250,6 +252,8 @@ def _tensor(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value])
     dtype = run.resolve(kwargs.get("dtype", args[1] if len(args) > 1 else None))
     if run.takers and any(map(tensors.is_odd, (value, *(run.items(value) or () if isinstance(value, List) else ())))):
         guards.may_raise(run, guards.ANY)
+    if (refused := events.DATA(run, value)) is not None:
+        return refused
     made = from_data(run, value)
     if dtype is not None:
         named = tensors.to_rule(dtype)

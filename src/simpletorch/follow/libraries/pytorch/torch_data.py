@@ -382,6 +382,10 @@ def _lengths(run: Interpreter, whole: Value, wanted: tuple[Value, ...]) -> tuple
         for i in range(whole - sum(counts)):
             counts[i % len(counts)] += 1
         return tuple(counts)
+    odd = next((w for w in fractions if isinstance(w, float)), None)
+    if odd is not None and not run.tries:
+        run.report(tensors.no_int("random_split", "a length", odd))
+        return tuple(map(int, fractions))
     if sum(fractions) != whole:
         if run.tries:
             raise Raised("ValueError", None, ("Exception", "BaseException"))

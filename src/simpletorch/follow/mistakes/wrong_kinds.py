@@ -1,0 +1,75 @@
+"""Values that are called or indexed as no value of their kind can be, and sizes that are no ints: `tensor-class`.
+
+Only where a tensor takes part: it is called, it is given, or its method has lost its parentheses.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+from simpletorch.follow import guards
+from simpletorch.follow.branches import type_name
+from simpletorch.follow.mistakes import events
+from simpletorch.follow.mistakes.no_tensors import described
+from simpletorch.follow.model import members
+from simpletorch.follow.values import BoundNative, Dict, Fields, Instance, List, Set, Sizes, Tensor, Unknown, Value
+
+if TYPE_CHECKING:
+    from simpletorch.follow.interpreter import Interpreter
+
+__all__ = ["LISTENS"]
+
+_UNCALLABLE: Final = frozenset({tuple, Fields, Sizes, List, Dict, Set, str, type(None)})
+_LACKS_RETURN: Final = "a function that returns nothing gives None: is a return missing?"
+
+
+def _called(run: Interpreter, function: Value, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> Unknown | None:
+    """``x.shape(0)``, ``layers(x)`` of a list, ``loss = loss(x, y)`` in the second round of a loop."""
+    kind = type(function)
+    if run.entry or not (kind is Tensor or kind in _UNCALLABLE):
+        return None
+    if isinstance(function, Tensor):
+        if not members.is_of_torchs_own(function) or not members.is_alone(run, "__call__"):
+            return None
+    elif kind is not Sizes and not any(isinstance(run.resolve(v), Tensor) for v in (*args, *kwargs.values())):
+        return None
+    return guards.refuse(run, f"{described(function)} can't be called", _hint_of_call(run, function))
+
+
+def _hint_of_call(run: Interpreter, function: Value) -> str | None:
+    if isinstance(function, Sizes):
+        return "size(...) can be called, and a shape has items: shape[0]"
+    if isinstance(function, List | tuple):
+        items = function.items if isinstance(function, List) else function
+        are_modules = items and all(isinstance(v, Instance) and v.cls.is_a(members.MODULE) for v in items)
+        return "nn.Sequential(*...) makes one module of them" if are_modules else None
+    if isinstance(function, Tensor) and isinstance(run.node, ast.Call) and isinstance(run.node.func, ast.Name):
+        return f"if {run.node.func.id} was a function before, give its result another name"
+    return None
+
+
+def _indexed(run: Interpreter, owner: Value, index: Value) -> Unknown | None:
+    """``x.size[0]``; an item of None, or of a number, is asked for."""
+    if isinstance(owner, BoundNative):
+        if not isinstance(owner.receiver, Tensor):
+            return None
+        hint = f"call it: {owner.name}()[...]"
+        return guards.refuse(run, f"{owner.name} of a tensor is a method, which has no items", hint)
+    if owner is None and not run.entry and isinstance(index, int | slice):
+        return guards.refuse(run, "None has no items", _LACKS_RETURN)
+    return None
+
+
+def _sliced(run: Interpreter, index: slice) -> Unknown | None:
+    """A list, or a text, from one float to another."""
+    for bound in (index.start, index.stop, index.step):
+        if type_name(bound) == "float":
+            shown = bound if isinstance(bound, float) else "a float"
+            message = f"a bound of a slice must be an int, not {shown}"
+            return guards.refuse(run, message, "divide with //, or use int()")
+    return None
+
+
+LISTENS: Final = (events.UNCALLABLE.to(_called), events.NO_ITEMS.to(_indexed), events.SLICE.to(_sliced))
