@@ -118,6 +118,7 @@ class Interpreter:
         self.raised = Ending()  # the last exception of the program
         self.unknown_lines: dict[tuple[str, int], str] = {}  # that give a name what may be a tensor, each with a cause
         self.in_the_dark: dict[tuple[str, int], str] = {}  # what was called and not followed, by place
+        self.failures: dict[tuple[str, int], str] = {}  # what seems to raise, though following goes on behind it
         self.reasons: dict[tuple[str, int], dict[str, None]] = {}  # why something isn't known, by line
         self.revealed: dict[tuple[str, int], dict[str, None]] = {}  # what ``reveal_type`` was given, by line
         self.claims: dict[tuple[str, int], dict[str, list[Value]]] = {}
@@ -312,13 +313,13 @@ class Interpreter:
         finally:
             self.questions -= 1
 
-    def note_failure(self, error: Raised, statement: ast.stmt, node: ast.AST) -> None:
-        """Remember that a statement seems to fail at this node, and that following goes on behind it."""
+    def note_failure(self, error: Raised, statement: ast.stmt) -> None:
+        """Remember that a statement seems to fail, and that following goes on behind it."""
         self.program.packages.doubts += 1
-        at = node if isinstance(node, ast.expr) else statement
+        at = self.node if isinstance(self.node, ast.expr) else statement
         place = self.path, getattr(at, "lineno", 0)
         head = unparsed(at).partition("\n")[0].rstrip(":")  # of a class or a loop
-        self.in_the_dark[place] = f"{head}, which seems to raise {error.name}"
+        self.failures[place] = f"{head}, which seems to raise {error.name}"
 
     def part(self, whole: Value, reason: str) -> Unknown:
         """Something of a value that isn't known: an item, what a call of it gives."""

@@ -50,6 +50,7 @@ __all__ = [
     "MODULE",
     "NO_FORWARD",
     "NO_ITEMS",
+    "NO_ITERATOR",
     "OPERANDS",
     "OPERATION",
     "OPERATOR",
@@ -72,6 +73,7 @@ __all__ = [
     "STEP",
     "SUM",
     "UNCALLABLE",
+    "UNITERABLE",
     "UNKNOWN",
     "UNSCALE",
     "ZERO",
@@ -184,6 +186,10 @@ ITEM: Final[Event[[Interpreter, Instance]]] = Event()
 """An object is indexed."""
 NO_ITEMS: Final[Event[[Interpreter, Value, Value]]] = Event()
 """A value that is no collection, array or object is indexed."""
+NO_ITERATOR: Final[Event[[Interpreter, Value]]] = Event()
+"""``next`` is given a value that is no iterator which the follower knows."""
+UNITERABLE: Final[Event[[Interpreter, Value]]] = Event()
+"""A value is gone over."""
 SLICE: Final[Event[[Interpreter, slice]]] = Event()
 """A collection of Python's is sliced."""
 STATEMENT: Final[Event[[Interpreter, ast.Attribute, Value]]] = Event()

@@ -208,24 +208,27 @@ _MOST_LOOKED_AT: Final = 1_000
 _OF_NO_NUMBERS: Final = (str, type(None), Dict, Set)
 
 
-def _check_data(run: Interpreter, value: Value) -> Unknown | None:
-    """``torch.tensor`` makes a tensor of numbers, arrays, and lists of these: refused is anything else."""
+def _check_data(run: Interpreter, value: Value, place: int | None = None) -> Unknown | None:
+    """``torch.tensor`` makes a tensor of numbers, arrays, and lists of these: anything else is refused.
+
+    Args:
+        run: what follows the program.
+        value: what it is given, or an item of that.
+        place: which item of a list it is, None if of none.
+    """
     value = run.resolve(value)
+    if isinstance(value, _OF_NO_NUMBERS) and (value is not None or not run.entry):
+        is_text = isinstance(value, str)
+        error = "RuntimeError" if not is_text else "TypeError" if place is None or place else "ValueError"
+        hint = "give each text a number, and take that" if is_text else None
+        return guards.refuse(run, f"tensor takes numbers, but it is given {described(value)}", hint, error)
     items = run.items(value) if isinstance(value, tuple | List) else None
-    if items is None:
-        if not isinstance(value, _OF_NO_NUMBERS) or (value is None and run.entry):
-            return None
-        hint = "give each text a number, and take that" if isinstance(value, str) else None
-        return guards.refuse(run, f"tensor takes numbers, but it is given {described(value)}", hint)
-    if len(items) > _MOST_LOOKED_AT:
-        return None
-    for one in map(run.resolve, items):
-        if isinstance(one, Tensor) and not one.array:
-            count = one.type.shape.numel()
-            if type(count) is int and count != 1:
-                message = f"tensor takes a list of numbers, but an item is a tensor, {one.type}"
-                return guards.refuse(run, message, "torch.stack(...) joins tensors", "ValueError")
-        elif (refused := _check_data(run, one)) is not None:
+    for i, one in enumerate(map(run.resolve, (items or ())[:_MOST_LOOKED_AT])):
+        count = one.type.shape.numel() if isinstance(one, Tensor) and not one.array else 1
+        if type(count) is int and count != 1:
+            message = f"tensor takes a list of numbers, but [{i}] of it is a tensor, {one.type}"
+            return guards.refuse(run, message, "torch.stack(...) joins tensors", "ValueError")
+        if (refused := _check_data(run, one, i)) is not None:
             return refused
     return None
 
@@ -303,6 +306,9 @@ _ARITHMETIC: Final = frozenset(f"__{name}__" for name in _OPERATIONS)
 
 def _lacks(run: Interpreter, value: Value, name: str) -> Unknown | None:
     """A collection of Python's is asked for what a tensor has, and it hasn't."""
+    if type(value) is Dict and name in value.cells and kinds.has_attribute(value, name) is False:
+        message = f"a dict has no attribute {name!r}, which is one of its keys"
+        return guards.refuse(run, message, f"[{name!r}]", "AttributeError")
     of_tensors = f"Tensor.{name}" in RULES or name in _OF_TENSORS
     if not of_tensors or type(value) not in _COLLECTIONS or kinds.has_attribute(value, name) is not False:
         return None
@@ -311,7 +317,7 @@ def _lacks(run: Interpreter, value: Value, name: str) -> Unknown | None:
 
 
 _OF_TENSORS: Final = ("shape", "dtype", "device", "ndim", "grad", "data", "requires_grad")
-_COLLECTIONS: Final = frozenset({tuple, Fields, List, View, Dict})
+_COLLECTIONS: Final = frozenset({tuple, Fields, List, View, Dict, str, int, float, bool, Expr})
 
 
 def _refuse(run: Interpreter, name: str, value: Value, ask: Callable[[TensorType], Any]) -> Unknown:

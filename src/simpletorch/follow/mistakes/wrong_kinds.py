@@ -14,7 +14,19 @@ from simpletorch.follow.branches import type_name
 from simpletorch.follow.mistakes import events
 from simpletorch.follow.mistakes.no_tensors import described
 from simpletorch.follow.model import members
-from simpletorch.follow.values import BoundNative, Dict, Fields, Instance, List, Set, Sizes, Tensor, Unknown, Value
+from simpletorch.follow.values import (
+    BoundNative,
+    Dict,
+    Fields,
+    Instance,
+    List,
+    Method,
+    Set,
+    Sizes,
+    Tensor,
+    Unknown,
+    Value,
+)
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -72,4 +84,28 @@ def _sliced(run: Interpreter, index: slice) -> Unknown | None:
     return None
 
 
-LISTENS: Final = (events.UNCALLABLE.to(_called), events.NO_ITEMS.to(_indexed), events.SLICE.to(_sliced))
+def _next_of(run: Interpreter, source: Value) -> Unknown | None:
+    """``next(loader)``."""
+    is_loader = isinstance(source, Instance) and source.cls.is_a("torch.utils.data.DataLoader")
+    if not is_loader and not isinstance(source, Tensor | List | tuple):
+        return None
+    shown = source.cls.name if isinstance(source, Instance) else described(source)
+    return guards.refuse(run, f"next takes an iterator, but it is given {shown}", "next(iter(...))")
+
+
+def _gone_over(run: Interpreter, source: Value) -> Unknown | None:
+    """``for name, p in net.named_parameters:``."""
+    if not isinstance(source, Method | BoundNative):
+        return None
+    name = source.name if isinstance(source, BoundNative) else getattr(source.function, "name", "")
+    name = name.rpartition(".")[2]
+    return guards.refuse(run, f"{name} is a method, which can't be gone over", f"call it: {name}()")
+
+
+LISTENS: Final = (
+    events.UNCALLABLE.to(_called),
+    events.NO_ITEMS.to(_indexed),
+    events.NO_ITERATOR.to(_next_of),
+    events.UNITERABLE.to(_gone_over),
+    events.SLICE.to(_sliced),
+)

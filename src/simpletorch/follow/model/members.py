@@ -60,7 +60,7 @@ _HOLDERS: Final = _CONTAINERS - {MODULE} | {"torch.nn.Sequential"}
 _INSIDE_HOLDERS: Final = ("_get_abs_string_index", "_get_item_by_idx", "_key_to_attr", "_keys", "_size")
 _KNOWN_BASES: Final = _CONTAINERS | {
     *("torch.nn.Sequential", "torch.utils.data.Dataset", "builtins.object", "abc.ABC", "typing.Generic"),
-    *("argparse.Namespace",),
+    *("argparse.Namespace", "types.SimpleNamespace"),
 }
 """Classes of libraries whose objects have no attributes but those that the follower knows, and `OF_MODULES`."""
 OF_MODULES: Final = frozenset({

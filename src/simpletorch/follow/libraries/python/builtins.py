@@ -14,6 +14,7 @@ from simpletorch.follow.budget import LARGEST, is_huge, weight
 from simpletorch.follow.budget import length as length_of_range
 from simpletorch.follow.heap import now
 from simpletorch.follow.libraries import NATIVES, VALUES, Work, by_name, gives, library_class, model, native
+from simpletorch.follow.mistakes import events
 from simpletorch.follow.model import abstract, descriptors, iterators, kinds, members, metaclasses
 from simpletorch.follow.numbers import between, offsets, processes, sizes
 from simpletorch.follow.outcomes import Raised
@@ -665,6 +666,8 @@ def _next(run: Interpreter, source: Value, default: Value = MISSING, /) -> Value
                 raise
             return default
     if not isinstance(source, Iterator):
+        if (refused := events.NO_ITERATOR(run, source)) is not None:
+            return refused
         kinds.need(run, source, "__next__")
         return run.unknown("the next item of what isn't known")
     found = iterators.pull(run, source)

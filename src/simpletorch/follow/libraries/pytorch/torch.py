@@ -106,8 +106,7 @@ def _of_sizes_or_data(run: Interpreter, args: tuple[Value, ...], kwargs: dict[st
             args = (given,)
     only = sparsity.as_dense(run.resolve(args[0])) if len(args) == 1 else None
     if isinstance(only, List | tuple | Tensor | range) and not isinstance(only, Sizes):
-        refused = None if isinstance(only, Tensor) else events.DATA(run, only)
-        return from_data(run, only, dtype) if refused is None else refused
+        return from_data(run, only, dtype)
     return run.ask("torch.empty", args, {"dtype": dtype}) if args else Tensor(TensorType(Shape((0,)), dtype))
 
 
@@ -206,16 +205,23 @@ def _data_type(run: Interpreter, value: Value) -> TensorType:
     return TensorType()
 
 
+def _item_type(run: Interpreter, value: Value) -> TensorType:
+    """The same of an item of a list, where a tensor stands for its one number."""
+    found = _data_type(run, value)
+    value = run.resolve(value)
+    return replace(found, shape=Shape(())) if isinstance(value, Tensor) and not value.array else found
+
+
 def _nested(run: Interpreter, value: Value) -> TensorType:
     items = run.items(value)
     if items is None:
-        one = _data_type(run, iteration.item(run, value))
+        one = _item_type(run, iteration.item(run, value))
         return TensorType(Shape((sizes.of_list(run, value), *one.shape.items)), one.dtype)
     if not items:
         return TensorType(Shape((0,)), DEFAULT_FLOAT)
     if {*map(type, items)} <= {int}:
         return TensorType(Shape((len(items),)), INT64)
-    kinds = [_data_type(run, v) for v in items]
+    kinds = [_item_type(run, v) for v in items]
     out = kinds[0]
     lengths = {k.shape.items for k in kinds}
     if len(lengths) > 1 and all(k.shape.is_exact and all(type(d) is int for d in k.shape.items) for k in kinds):

@@ -131,6 +131,9 @@ def collated(run: Interpreter, one: Value, size: Dim, *, tuples: bool = False) -
         return carried.of_data(made)
     if isinstance(one, Dict):
         return Dict({k: inner(v) for k, v in one.cells.items()}, MISSING if one.rest is MISSING else inner(one.rest))
+    if one is None and not tuples:
+        message = "default_collate makes batches of tensors, arrays, numbers and texts, but it is given None"
+        return guards.refuse(run, message, "a collate_fn of your own makes batches of the rest")
     if isinstance(one, Fields):
         return Fields(one.names, tuple(map(inner, one)))
     if isinstance(one, tuple):

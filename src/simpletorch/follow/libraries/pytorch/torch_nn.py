@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, calls, guards, iteration, layers
@@ -30,7 +31,7 @@ from simpletorch.follow.values import (
     Value,
     is_known,
 )
-from simpletorch.rules import ANYTHING, MODULES, ModuleRule, TensorType
+from simpletorch.rules import ANYTHING, MODULES, RULES, ModuleRule, Report, TensorType, infer
 from simpletorch.rules.core.dtype import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, DType
 from simpletorch.shapes import UNKNOWN
 
@@ -788,9 +789,12 @@ library_class("torch.nn.Buffer", ("torch.Tensor",), make=lambda run, cls, args, 
 library_class("torch.nn.utils.rnn.PackedSequence")
 
 
-def _initializer(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+def _initializer(name: str, run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     """``nn.init.*``: fills the tensor and gives it."""
-    return args[0] if args else kwargs.get("tensor")
+    filled = run.resolve(args[0] if args else kwargs.get("tensor"))
+    if name in RULES and isinstance(filled, Tensor) and isinstance(found := infer(name, (filled.type,)), Report):
+        run.report(found)
+    return filled
 
 
 for _name in (
@@ -818,7 +822,8 @@ for _name in (
         "orthogonal",
     ),
 ):
-    NATIVES[f"torch.nn.init.{_name}"] = Native(f"torch.nn.init.{_name}", _initializer)
+    _name = f"torch.nn.init.{_name}"
+    NATIVES[_name] = Native(_name, partial(_initializer, _name))
 
 
 @model(
