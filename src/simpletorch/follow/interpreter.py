@@ -66,6 +66,7 @@ class Interpreter:
         self.heap = Heap()
         self.findings: list[Finding] = []
         self.told = 0  # how often a mistake was found, known ones too
+        self.failed = 0  # how often one that ends the program was
         self.assumed: dict[Unknown, bool] = {}
         self.equalities: dict[str, Any] = {"sizes": {}}
         self.conditions: list[Unknown] = []  # those that are assumed around here
@@ -549,6 +550,7 @@ class Interpreter:
                 return
             hint = self.program.packages.explained(self, hint)
         self.told += 1
+        self.failed += CODES[code].severity == "error"
         path, node, _ = self.place
         if not self._is_found(path, getattr(node, "lineno", 0), code):  # a loop comes here in each round
             self.findings.append(self.finding(code, message, hint, is_promise=is_promise))
@@ -603,7 +605,15 @@ class Interpreter:
         """While it lasts nothing is said: what is found is given, what else would be shown is forgotten, and nobody
         around takes what may be raised.
         """
-        said = self.findings, self.claims, self.certain, self._claimed, self.unsaid, self.revealed, self.told
+        said = (
+            self.findings,
+            self.claims,
+            self.certain,
+            self._claimed,
+            self.unsaid,
+            self.revealed,
+            (self.told, self.failed),
+        )
         possible = [(g, g.possible, g.at, g.places) for g in self.guards]
         for guard in self.guards:
             guard.possible, guard.at = dict(guard.possible), dict(guard.at)
@@ -613,7 +623,8 @@ class Interpreter:
         try:
             yield found
         finally:
-            self.findings, self.claims, self.certain, self._claimed, self.unsaid, self.revealed, self.told = said
+            self.findings, self.claims, self.certain, self._claimed, self.unsaid, self.revealed, counts = said
+            self.told, self.failed = counts
             for guard, ways, at, places in possible:
                 guard.possible, guard.at, guard.places = ways, at, places
 

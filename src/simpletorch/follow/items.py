@@ -208,6 +208,8 @@ def _of_instance(run: Interpreter, owner: Instance, index: Value) -> Value:
         return run.unknown("an item of a dict") if unsure else run.call(Method(absent[0], owner), (index,))
     if held is not owner:
         return get(run, held, index)
+    if (refused := events.NO_ITEMS(run, owner, index)) is not None:
+        return refused
     kinds.need(run, owner, "__getitem__")
     return run.unknown(f"an item of {owner!r}")
 

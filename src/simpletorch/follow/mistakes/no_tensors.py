@@ -309,6 +309,11 @@ def _lacks(run: Interpreter, value: Value, name: str) -> Unknown | None:
     if type(value) is Dict and name in value.cells and kinds.has_attribute(value, name) is False:
         message = f"a dict has no attribute {name!r}, which is one of its keys"
         return guards.refuse(run, message, f"[{name!r}]", "AttributeError")
+    if type(value) in (tuple, List) and name in _OF_MODULES and kinds.has_attribute(value, name) is False:
+        held = [(shown, v) for shown, v in _items(value) if isinstance(v, Instance) and v.cls.is_a(members.MODULE)]
+        if held:
+            message = f"{described(value)} has no attribute {name!r}, which a module has"
+            return guards.refuse(run, message, f"take {held[0][0]} of it", "AttributeError")
     of_tensors = f"Tensor.{name}" in RULES or name in _OF_TENSORS
     if not of_tensors or type(value) not in _COLLECTIONS or kinds.has_attribute(value, name) is not False:
         return None
@@ -316,6 +321,7 @@ def _lacks(run: Interpreter, value: Value, name: str) -> Unknown | None:
     return guards.refuse(run, message, _hint(value, lambda one: None), "AttributeError")
 
 
+_OF_MODULES: Final = ("eval", "forward", "load_state_dict", "named_parameters", "parameters", "state_dict", "train")
 _OF_TENSORS: Final = ("shape", "dtype", "device", "ndim", "grad", "data", "requires_grad")
 _COLLECTIONS: Final = frozenset({tuple, Fields, List, View, Dict, str, int, float, bool, Expr})
 

@@ -13,7 +13,7 @@ from simpletorch.follow import guards
 from simpletorch.follow.branches import type_name
 from simpletorch.follow.mistakes import events
 from simpletorch.follow.mistakes.no_tensors import described
-from simpletorch.follow.model import members
+from simpletorch.follow.model import kinds, members
 from simpletorch.follow.values import (
     BoundNative,
     Dict,
@@ -69,6 +69,9 @@ def _indexed(run: Interpreter, owner: Value, index: Value) -> Unknown | None:
             return None
         hint = f"call it: {owner.name}()[...]"
         return guards.refuse(run, f"{owner.name} of a tensor is a method, which has no items", hint)
+    if isinstance(owner, Instance) and kinds.has(run, owner, "__getitem__") is False and not run.entry:
+        hint = f".{index}" if isinstance(index, str) and index in owner.cells else None
+        return guards.refuse(run, f"{described(owner)} has no items", hint)
     if owner is None and not run.entry and isinstance(index, int | slice):
         return guards.refuse(run, "None has no items", _LACKS_RETURN)
     return None
@@ -94,9 +97,16 @@ def _next_of(run: Interpreter, source: Value) -> Unknown | None:
 
 
 def _gone_over(run: Interpreter, source: Value) -> Unknown | None:
-    """``for name, p in net.named_parameters:``."""
+    """``for name, p in net.named_parameters:``, ``for i in len(names):``, a loop over a number in a tensor."""
     if not isinstance(source, Method | BoundNative):
-        return None
+        if isinstance(source, Instance):
+            lacks = all(kinds.has(run, source, name) is False for name in ("__iter__", "__getitem__"))
+            return guards.refuse(run, f"{described(source)} has no items", None) if lacks and not run.entry else None
+        is_number = type_name(source) in ("int", "float", "bool")
+        if run.entry or not (is_number or (isinstance(source, Tensor) and source.type.shape.rank == 0)):
+            return None
+        hint = "range(...) counts" if type_name(source) == "int" else None
+        return guards.refuse(run, f"{described(source)} has no items", hint)
     name = source.name if isinstance(source, BoundNative) else getattr(source.function, "name", "")
     name = name.rpartition(".")[2]
     return guards.refuse(run, f"{name} is a method, which can't be gone over", f"call it: {name}()")

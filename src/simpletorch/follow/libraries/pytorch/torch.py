@@ -602,6 +602,8 @@ def _checkpoint(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Val
 @model("torch.nn.utils.clip_grad_norm_", "torch.nn.utils.clip_grad_norm")
 def _clip(run: Interpreter, parameters: Value, max_norm: Value, *more: Value, **rest: Value) -> Value:
     events.CLIP(run, "clip_grad_norm_")
+    if isinstance(parameters, Method):
+        events.UNITERABLE(run, parameters)
     return Tensor(TensorType(Shape(()), DEFAULT_FLOAT))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
@@ -13,7 +13,7 @@ from simpletorch.follow.libraries.pytorch.signatures import PARAMETERS
 from simpletorch.follow.libraries.pytorch.state_dicts import OWN_WAY, load_state_dict, state_dict
 from simpletorch.follow.marks import devices, gradients, layout
 from simpletorch.follow.mistakes import events
-from simpletorch.follow.model import members
+from simpletorch.follow.model import members, spelling
 from simpletorch.follow.values import (
     MISSING,
     REPEATED,
@@ -528,6 +528,12 @@ def _init_our_sequential(run: Interpreter, self: Value, *layers: Value) -> Value
 
 
 def _init_list(run: Interpreter, self: Value, modules: Value = None) -> Value:
+    modules = run.resolve(modules)
+    if isinstance(modules, Instance) and members.is_layer_of_torchs(modules) and modules.cls.find("__iter__") is None:
+        message = f"{self.cls.name} takes a list of modules, but it is given the module {modules.cls.name}"
+        guards.refuse(run, message, "a list of it: [...]")
+        run.heap.write(self.state, "open", True)
+        return None
     _fill(run, self, () if modules is None else run.items(modules), modules)
     return None
 
@@ -611,12 +617,28 @@ def _get(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) ->
         return values[index]
     if isinstance(index, str) and index in rows:
         return rows[index]
+    if me.cls.qualified in _OF_MODULES and isinstance(index, int | str) and not run.entry:
+        return _no_module(run, me, index, rows)
     guards.may_raise(run, guards.LOOKUP)
     return (
         branches.common_item(values, "which module of a container it is")
         if values
         else run.unknown("a module of a container")
     )
+
+
+_OF_MODULES: Final = ("torch.nn.Sequential", "torch.nn.ModuleList", "torch.nn.ModuleDict")
+
+
+def _no_module(run: Interpreter, me: Instance, index: int | str, rows: Mapping[str, Value]) -> Unknown:
+    """A container is asked for a module that it hasn't."""
+    kind = me.cls.name
+    if isinstance(index, int):
+        message = f"index {index} is out of range for the {len(rows)} modules of a {kind}"
+        return guards.refuse(run, message, None, "IndexError", "tensor-shape")
+    close = spelling.closest(index, rows)
+    hint = None if close is None else f"did you mean {close!r}?"
+    return guards.refuse(run, f"a {kind} has no module {index!r}", hint, "KeyError")
 
 
 def _set(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
