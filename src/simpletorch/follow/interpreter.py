@@ -623,7 +623,7 @@ class Interpreter:
         try:
             yield found
         finally:
-            self.findings, self.claims, self.certain, self._claimed, self.unsaid, self.revealed, counts = said
+            self.findings, self.claims, self.certain, self._claimed, self.unsaid, self.revealed = said
             self.told, self.failed = counts
             for guard, ways, at, places in possible:
                 guard.possible, guard.at, guard.places = ways, at, places

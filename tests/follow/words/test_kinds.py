@@ -1,7 +1,7 @@
 """Programs of each kind that issue 35 names, right and wrong ones: Python says which, and following agrees.
 
-They stand in ``kinds.txt`` and ``scripts.txt``: a kind under each line with ``==``, its programs with an empty line between them. A line
-that ends with ``#!`` is the one that raises.
+They stand in ``kinds.txt`` and ``scripts.txt``: a kind under each line with ``==``, its programs with an empty line
+between them. A line that ends with ``#!`` is the one that raises.
 """
 
 from collections import Counter
