@@ -605,15 +605,8 @@ class Interpreter:
         """While it lasts nothing is said: what is found is given, what else would be shown is forgotten, and nobody
         around takes what may be raised.
         """
-        said = (
-            self.findings,
-            self.claims,
-            self.certain,
-            self._claimed,
-            self.unsaid,
-            self.revealed,
-            (self.told, self.failed),
-        )
+        counts = self.told, self.failed
+        said = self.findings, self.claims, self.certain, self._claimed, self.unsaid, self.revealed
         possible = [(g, g.possible, g.at, g.places) for g in self.guards]
         for guard in self.guards:
             guard.possible, guard.at = dict(guard.possible), dict(guard.at)
