@@ -164,8 +164,8 @@ def get(run: Interpreter, owner: Value, index: Value) -> Value:
         return branches.distribute(run, index, lambda v: get(run, owner, v))
     if isinstance(owner, Dict):
         return _key(run, owner, index)
-    is_sliced = isinstance(index, slice) and isinstance(owner, List | tuple | str | bytes)
-    if is_sliced and (refused := events.SLICE(run, index)) is not None:
+    is_sequence = isinstance(owner, List | tuple | str | bytes)
+    if is_sequence and (refused := events.INDEX(run, owner, index)) is not None:
         return refused
     if isinstance(owner, List) and not isinstance(owner, View):
         return _of_list(run, owner, as_index(run, index))

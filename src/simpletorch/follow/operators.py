@@ -126,7 +126,7 @@ _MIRRORED: Final = {
     "__ne__": "__ne__",
 }
 _OF_NUMBERS: Final = frozenset((a, b) for a in (int, float) for b in (int, float))
-_SEVERAL: Final = frozenset({tuple, Fields, Sizes, List})
+_SEVERAL: Final = frozenset({tuple, Fields, Sizes, List, Dict, type(None)})
 _ERRORS: Final = (ValueError, TypeError, ZeroDivisionError, OverflowError, MemoryError)
 
 

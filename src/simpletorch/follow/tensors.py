@@ -340,7 +340,7 @@ def by_rule(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[s
         args = (args[0], offsets.placed(args[1]), *args[2:])
     if operation.takes_sizes:
         for one in _sizes_given(operation.short, name, args):
-            if branches.type_name(one) in ("float", "str") or one is None or isinstance(one, BoundNative):
+            if is_no_size(one):
                 return run.report(no_int(name, "a size", one))
     if run.order is not None:
         streams.check(run, name, (*args, *kwargs.values()))
@@ -546,12 +546,25 @@ def _sizes_given(short: str, name: str, args: tuple[Value, ...]) -> tuple[Value,
     return tuple(first) if isinstance(first, tuple) else (first.items or ()) if isinstance(first, List) else sizes
 
 
+def is_no_size(value: Value) -> bool:
+    """Whether a value surely can't be one size: it is no int, and no tensor of one."""
+    if isinstance(value, Tensor):
+        count = value.type.shape.numel()
+        return type(count) is int and count != 1
+    kind = type(value)
+    return branches.type_name(value) in ("float", "str") or value is None or kind in (BoundNative, Sizes)
+
+
 def no_int(name: str, what: str, value: Value) -> Report:
     """The report that something else stands where a size must: mostly a float."""
     hint: str | None = "divide with //, or use int()"
     shown = value if isinstance(value, float) else "a float"
     if isinstance(value, BoundNative):
         shown, hint = f"the method {value.name}", f"call it: {value.name}()"
+    elif isinstance(value, Sizes):
+        shown, hint = f"the shape {value}", "unpack it: *shape"
+    elif isinstance(value, Tensor):
+        shown, hint = f"a tensor, {value.type}", None
     elif value is None or branches.type_name(value) == "str":
         shown, hint = repr(value) if is_known(value) else "a text", None
     return Report(name.rpartition(".")[2], "shape", f"{what} is {shown}, but it must be an int", {}, hint)

@@ -34,6 +34,7 @@ __all__ = [
     "DECLARED",
     "END",
     "HELD",
+    "INDEX",
     "IN_THE_DARK",
     "ITEM",
     "LACKS",
@@ -67,7 +68,6 @@ __all__ = [
     "SCHEDULE",
     "SCHEDULER",
     "SEED",
-    "SLICE",
     "SPLIT",
     "STATEMENT",
     "STEP",
@@ -190,8 +190,8 @@ NO_ITERATOR: Final[Event[[Interpreter, Value]]] = Event()
 """``next`` is given a value that is no iterator which the follower knows."""
 UNITERABLE: Final[Event[[Interpreter, Value]]] = Event()
 """A value is gone over."""
-SLICE: Final[Event[[Interpreter, slice]]] = Event()
-"""A collection of Python's is sliced."""
+INDEX: Final[Event[[Interpreter, Value, Value]]] = Event()
+"""A sequence of Python's is indexed."""
 STATEMENT: Final[Event[[Interpreter, ast.Attribute, Value]]] = Event()
 """An attribute is a statement of its own."""
 LOOP: Final[Event[[Interpreter, ast.AST, Value, "tuple[Value, ...] | None"]]] = Event()

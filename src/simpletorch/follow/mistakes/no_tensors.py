@@ -290,16 +290,21 @@ def _check_several(run: Interpreter, name: str, left: Value, right: Value) -> Un
     """``x.max(1) + 1``, ``x.shape / 2``, ``outputs - 1``: a tuple, or a list, has no arithmetic."""
     value, other = (left, right) if isinstance(left, _SEVERAL) else (right, left)
     known = isinstance(other, int | float) and not isinstance(other, bool)
-    held = value.items or () if isinstance(value, List) else value
-    holds = isinstance(value, Sizes) or any(isinstance(v, Tensor) for v in held)
+    if value is None:
+        holds = not run.entry
+    elif isinstance(value, Dict):
+        holds = any(isinstance(v, Tensor) for v in value.cells.values())
+    else:
+        held = value.items or () if isinstance(value, List) else value
+        holds = isinstance(value, Sizes) or any(isinstance(v, Tensor) for v in held)
     if not known or name not in _ARITHMETIC or not holds:
         return None
-    if name == "__mul__" and isinstance(other, int):
+    if name == "__mul__" and isinstance(other, int) and isinstance(value, _REPEATED):
         return None
     return _refuse(run, spoken_name(name), value, lambda one: infer(f"Tensor.{name}", (one, other)))
 
 
-_SEVERAL: Final = (tuple, List)
+_SEVERAL: Final = (tuple, List, Dict, type(None))
 _OPERATIONS: Final = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "lt", "le", "gt", "ge")
 _ARITHMETIC: Final = frozenset(f"__{name}__" for name in _OPERATIONS)
 

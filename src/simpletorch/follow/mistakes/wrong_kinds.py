@@ -15,6 +15,7 @@ from simpletorch.follow.mistakes import events
 from simpletorch.follow.mistakes.no_tensors import described
 from simpletorch.follow.model import kinds, members
 from simpletorch.follow.values import (
+    ASKED_FOR,
     BoundNative,
     Dict,
     Fields,
@@ -77,14 +78,37 @@ def _indexed(run: Interpreter, owner: Value, index: Value) -> Unknown | None:
     return None
 
 
-def _sliced(run: Interpreter, index: slice) -> Unknown | None:
-    """A list, or a text, from one float to another."""
-    for bound in (index.start, index.stop, index.step):
-        if type_name(bound) == "float":
-            shown = bound if isinstance(bound, float) else "a float"
-            message = f"a bound of a slice must be an int, not {shown}"
-            return guards.refuse(run, message, "divide with //, or use int()")
+def _in_sequence(run: Interpreter, owner: Value, index: Value) -> Unknown | None:
+    """A list, or a text, from one float to another; ``batch["x"]`` of a list, ``rows[:, 0]``, ``batch[2]`` of two."""
+    if isinstance(index, slice):
+        for bound in (index.start, index.stop, index.step):
+            if type_name(bound) == "float":
+                shown = bound if isinstance(bound, float) else "a float"
+                message = f"a bound of a slice must be an int, not {shown}"
+                return guards.refuse(run, message, "divide with //, or use int()")
+        return None
+    items = owner.items if type(owner) is List else owner
+    if run.entry or not isinstance(items, tuple) or not any(isinstance(run.resolve(v), _HELD) for v in items):
+        return None
+    if isinstance(index, str | tuple):
+        return guards.refuse(
+            run, f"{described(owner)} takes an int or a slice as its index", _hint_of_index(items, index)
+        )
+    asks_more = isinstance(owner, List) and ASKED_FOR in owner.cells
+    if type(index) is int and not -len(items) <= index < len(items) and not asks_more:
+        message = f"index {index} is out of range for {described(owner)}"
+        return guards.refuse(run, message, None, "IndexError", "tensor-shape")
     return None
+
+
+_HELD: Final = (Tensor, List, Dict, tuple)
+
+
+def _hint_of_index(items: tuple[Value, ...], index: str | tuple[Value, ...]) -> str | None:
+    if isinstance(index, tuple):
+        return "an array or a tensor of it has several dims"
+    inner = next((i for i, v in enumerate(items) if isinstance(v, Dict) and index in v.cells), None)
+    return None if inner is None else f"[{inner}] of it has the key"
 
 
 def _next_of(run: Interpreter, source: Value) -> Unknown | None:
@@ -117,5 +141,5 @@ LISTENS: Final = (
     events.NO_ITEMS.to(_indexed),
     events.NO_ITERATOR.to(_next_of),
     events.UNITERABLE.to(_gone_over),
-    events.SLICE.to(_sliced),
+    events.INDEX.to(_in_sequence),
 )

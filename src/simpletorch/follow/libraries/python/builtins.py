@@ -36,6 +36,7 @@ from simpletorch.follow.values import (
     Native,
     Property,
     Set,
+    Sizes,
     StaticMethod,
     Tensor,
     Unknown,
@@ -225,6 +226,8 @@ def _make_range(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: d
         if branches.type_name(one) == "float":
             shown = one if isinstance(one, float) else "a float"
             return guards.refuse(run, f"range takes ints, but it is given {shown}", "divide with //, or use int()")
+        if isinstance(one, Sizes):
+            return guards.refuse(run, f"range takes ints, but it is given the shape {one}", "take a size of it: [0]")
     if all(map(is_known, args)):
         return computed(run, range, args, {})
     for one in args:
