@@ -1,6 +1,6 @@
-"""Values that are called or indexed as no value of their kind can be, and sizes that are no ints: `tensor-class`.
+"""Values that are called, indexed or gone over as no value of their kind can be: `tensor-class`.
 
-Only where a tensor takes part: it is called, it is given, or its method has lost its parentheses.
+Python's own exceptions are said only where a tensor, a module or a number of a loop takes part.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def _called(run: Interpreter, function: Value, args: tuple[Value, ...], kwargs: 
     if run.entry or not (kind is Tensor or kind in _UNCALLABLE):
         return None
     if isinstance(function, Tensor):
-        if not members.is_of_torchs_own(function) or not members.is_alone(run, "__call__"):
+        if not members.is_of_torchs_own(function):
             return None
     elif kind is not Sizes and not any(isinstance(run.resolve(v), Tensor) for v in (*args, *kwargs.values())):
         return None
@@ -64,12 +64,12 @@ def _hint_of_call(run: Interpreter, function: Value) -> str | None:
 
 
 def _indexed(run: Interpreter, owner: Value, index: Value) -> Unknown | None:
-    """``x.size[0]``; an item of None, or of a number, is asked for."""
+    """``x.size[0]``; an item of None, or of an object without items, is asked for."""
     if isinstance(owner, BoundNative):
         if not isinstance(owner.receiver, Tensor):
             return None
-        hint = f"call it: {owner.name}()[...]"
-        return guards.refuse(run, f"{owner.name} of a tensor is a method, which has no items", hint)
+        message = f"{owner.name} of a tensor is a method, which has no items"
+        return guards.refuse(run, message, f"call it: {owner.name}()")
     if isinstance(owner, Instance) and kinds.has(run, owner, "__getitem__") is False and not run.entry:
         hint = f".{index}" if isinstance(index, str) and index in owner.cells else None
         return guards.refuse(run, f"{described(owner)} has no items", hint)
