@@ -38,6 +38,51 @@ def f(x: torch.Tensor, i: float) -> None:
 torch.zeros(3, 5) @ torch.zeros(7, 13)  # type: ignore[index]
 """
 
+MANY = """\
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+
+def f(x: torch.Tensor, i: float, xs: list[torch.Tensor], n: str | None) -> None:
+    x[i]  # type: ignore[index]
+    x + [1, 2]  # type: ignore[operator]
+    torch.zeros("3")  # type: ignore[arg-type]
+    x.unsqeeze(0)  # type: ignore[attr-defined]
+    torch.stack(x.shape)  # type: ignore[arg-type]
+    F.relu(None)  # type: ignore[arg-type]
+    nn.Linear(3, "4")  # type: ignore[arg-type]
+    x.view("3")  # type: ignore[arg-type]
+    x[: x.size(0) / 2]  # type: ignore[misc]
+    torch.tensor(xs).foo  # type: ignore[attr-defined]
+    a, b = x.numel()  # type: ignore[misc]
+    x @ None  # type: ignore[operator]
+    x.shape(0)  # type: ignore[operator]
+    for p in nn.Linear(2, 2).named_parameters:  # type: ignore[attr-defined]
+        pass
+    torch.cat(x, dim="1")  # type: ignore[arg-type]
+    nn.Embedding(3, 4)([1])
+    x.size[0]  # type: ignore[index]
+
+
+g: float = 1.0
+torch.zeros(3)[g]  # type: ignore[index]
+torch.zeros(3) + [1, 2]  # type: ignore[operator]
+torch.zeros(2, 3).view("3")  # type: ignore[arg-type]
+torch.zeros(2, 3).unsqeeze(0)  # type: ignore[attr-defined]
+torch.zeros(4)[: 4 / 2]  # type: ignore[misc]
+a, b = torch.zeros(3).numel()  # type: ignore[misc]
+torch.zeros(3).shape(0)  # type: ignore[operator]
+for p in nn.Linear(2, 2).named_parameters:  # type: ignore[attr-defined]
+    pass
+torch.zeros(3).size[0]  # type: ignore[index]
+F.relu(None)  # type: ignore[arg-type]
+nn.Linear(2, 2)([1])  # type: ignore[arg-type]
+torch.zeros(2, 3) @ torch.zeros(2, 3)  # type: ignore[operator]
+"""
+NOT_COVERED = [(15, "tensor-dtype"), (32, "tensor-dtype"), (39, "tensor-class"), (40, "tensor-shape")]
+"""mypy says nothing of these lines: of slices, of what a layer is given, of sizes."""
+
 
 def errors(capsys, folder, text, *arguments):
     """The errors by lines and codes."""
@@ -65,6 +110,13 @@ def test_it_takes_ours_where_mypy_says_it_and_is_used(folder, capsys):
 def test_ours_of_another_expression_stays(folder, capsys):
     shown = [(5, "tensor-shape"), (6, "index"), (6, "tensor-dtype"), (7, "tensor-shape"), (10, "tensor-shape")]
     assert errors(capsys, folder, SHOWN) == shown
+
+
+def test_each_code_silences_where_mypy_says_it(folder, capsys, monkeypatch):
+    monkeypatch.setenv(FOLLOW_VARIABLE, "on")
+    assert errors(capsys, folder, MANY) == NOT_COVERED
+    plain = {line for line, _ in errors(capsys, folder, MANY.replace("# type: ignore", "#"))}
+    assert plain == {n for n, line in enumerate(MANY.splitlines(), 1) if "# type: ignore" in line}
 
 
 @pytest.mark.slow

@@ -158,6 +158,8 @@ def _pieces_of_unknown(run: Interpreter, value: Value, parts: Sequence[ast.expr]
             run, f"{shown} can't be unpacked into {len(parts)}: it has no items", None, "TypeError", "tensor-shape"
         )
         return [run.unknown("an error was found here") for _ in parts]
+    if (refused := events.UNITERABLE(run, value)) is not None:
+        return [refused for _ in parts]
     guards.may_raise(run, guards.ANY)
     one = iteration.item(run, value)
     return [List(None, one) if isinstance(p, ast.Starred) else _another(run, one) for p in parts]

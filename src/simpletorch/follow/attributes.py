@@ -343,6 +343,9 @@ def _plainly(run: Interpreter, value: Instance, name: str) -> Value:
         return MISSING
     if run.questions and members.is_followed(run, value.cls):
         return MISSING
+    if members.is_named_tuple(run, value) and name not in members.NAMED_TUPLE_HAS:
+        return MISSING
+    events.ATTRIBUTE(run, value, name)
     return run.unknown(f"attribute {name!r}")
 
 
@@ -801,6 +804,8 @@ def put(run: Interpreter, value: Value, name: str, new: Value) -> None:
     elif name == "requires_grad" and isinstance(value, Unknown):
         gradients.freeze(run, value, new)
     elif kinds.is_of_python(value) and not isinstance(value, Dict):  # an OrderedDict has what it is given
+        if events.LACKS(run, value, name) is not None:
+            return
         raise Raised("AttributeError", None, _ATTRIBUTE_ERROR)
     else:
         guards.may_raise(run, guards.ANY)

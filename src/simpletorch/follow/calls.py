@@ -82,6 +82,8 @@ def call(run: Interpreter, function: Value, args: tuple[Value, ...], kwargs: dic
             return branches.distribute(run, function, lambda v: call(run, v, args, kwargs))
     if run.promises:
         events.UNKNOWN(run, function)
+    if (refused := events.UNCALLABLE(run, function, args, kwargs)) is not None:
+        return refused
     if isinstance(function, Tensor | Iterator):
         raise Raised("TypeError", None, _TYPE_ERROR)
     kinds.need(run, function, "__call__")

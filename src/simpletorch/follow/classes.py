@@ -369,9 +369,11 @@ def _instantiate(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: 
             return made
     else:
         made = Instance(cls, kinds.collection_of(cls))
-    init = cls.find("__init__")
+    init, failed = cls.find("__init__"), run.failed
     if init is not None:
         _initialise(run, cls, made, init, args, kwargs)
+        if run.failed > failed:  # it was never built
+            run.heap.write(made.state, "open", True)
     elif cls.fields is not None:
         fill(run, made, args, kwargs)
     elif cls.unknown_base is not None:

@@ -684,6 +684,8 @@ def _generate(
     generator = generators[index]
     around = scope.parent if index == 0 and scope.parent is not None else scope  # the first source is no part of it
     source = run.resolve(run.evaluate(generator.iter, around)) if given is MISSING else given
+    if (refused := events.UNITERABLE(run, source)) is not None:
+        source = refused
     if sources is not None:
         sources.append(source)
     found = iteration.members(run, source) if orderless else run.items(source)

@@ -192,7 +192,7 @@ def follow_from(
         complete,
         run.budget.is_cut,
         ended,
-        tuple((*place, name) for place, name in sorted(run.in_the_dark.items())),
+        tuple((*place, name) for place, name in sorted({**run.in_the_dark, **run.failures}.items())),
         (lines - len(causes), lines),
         causes,
         ignored=tuple(f for f in found if f not in said),

@@ -66,6 +66,7 @@ class Interpreter:
         self.heap = Heap()
         self.findings: list[Finding] = []
         self.told = 0  # how often a mistake was found, known ones too
+        self.failed = 0  # how often one that ends the program was
         self.assumed: dict[Unknown, bool] = {}
         self.equalities: dict[str, Any] = {"sizes": {}}
         self.conditions: list[Unknown] = []  # those that are assumed around here
@@ -118,6 +119,7 @@ class Interpreter:
         self.raised = Ending()  # the last exception of the program
         self.unknown_lines: dict[tuple[str, int], str] = {}  # that give a name what may be a tensor, each with a cause
         self.in_the_dark: dict[tuple[str, int], str] = {}  # what was called and not followed, by place
+        self.failures: dict[tuple[str, int], str] = {}  # what seems to raise, though following goes on behind it
         self.reasons: dict[tuple[str, int], dict[str, None]] = {}  # why something isn't known, by line
         self.revealed: dict[tuple[str, int], dict[str, None]] = {}  # what ``reveal_type`` was given, by line
         self.claims: dict[tuple[str, int], dict[str, list[Value]]] = {}
@@ -318,7 +320,7 @@ class Interpreter:
         at = self.node if isinstance(self.node, ast.expr) else statement
         place = self.path, getattr(at, "lineno", 0)
         head = unparsed(at).partition("\n")[0].rstrip(":")  # of a class or a loop
-        self.in_the_dark[place] = f"{head}, which seems to raise {error.name}"
+        self.failures[place] = f"{head}, which seems to raise {error.name}"
 
     def part(self, whole: Value, reason: str) -> Unknown:
         """Something of a value that isn't known: an item, what a call of it gives."""
@@ -548,6 +550,7 @@ class Interpreter:
                 return
             hint = self.program.packages.explained(self, hint)
         self.told += 1
+        self.failed += CODES[code].severity == "error"
         path, node, _ = self.place
         if not self._is_found(path, getattr(node, "lineno", 0), code):  # a loop comes here in each round
             self.findings.append(self.finding(code, message, hint, is_promise=is_promise))
@@ -602,7 +605,8 @@ class Interpreter:
         """While it lasts nothing is said: what is found is given, what else would be shown is forgotten, and nobody
         around takes what may be raised.
         """
-        said = self.findings, self.claims, self.certain, self._claimed, self.unsaid, self.revealed, self.told
+        counts = self.told, self.failed
+        said = self.findings, self.claims, self.certain, self._claimed, self.unsaid, self.revealed
         possible = [(g, g.possible, g.at, g.places) for g in self.guards]
         for guard in self.guards:
             guard.possible, guard.at = dict(guard.possible), dict(guard.at)
@@ -612,7 +616,8 @@ class Interpreter:
         try:
             yield found
         finally:
-            self.findings, self.claims, self.certain, self._claimed, self.unsaid, self.revealed, self.told = said
+            self.findings, self.claims, self.certain, self._claimed, self.unsaid, self.revealed = said
+            self.told, self.failed = counts
             for guard, ways, at, places in possible:
                 guard.possible, guard.at, guard.places = ways, at, places
 

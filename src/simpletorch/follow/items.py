@@ -164,6 +164,9 @@ def get(run: Interpreter, owner: Value, index: Value) -> Value:
         return branches.distribute(run, index, lambda v: get(run, owner, v))
     if isinstance(owner, Dict):
         return _key(run, owner, index)
+    is_sequence = isinstance(owner, List | tuple | str | bytes)
+    if is_sequence and (refused := events.INDEX(run, owner, index)) is not None:
+        return refused
     if isinstance(owner, List) and not isinstance(owner, View):
         return _of_list(run, owner, as_index(run, index))
     if isinstance(owner, tuple | str | bytes | range):
@@ -172,6 +175,8 @@ def get(run: Interpreter, owner: Value, index: Value) -> Value:
         return _of_instance(run, owner, index)
     if isinstance(owner, Class | Namespace | Native):
         return _of_class(run, owner, index)
+    if (refused := events.NO_ITEMS(run, owner, index)) is not None:
+        return refused
     kinds.need(run, owner, "__getitem__")
     if isinstance(owner, Unknown) and owner.type == "str":
         return _part(run, owner, index)
@@ -207,6 +212,8 @@ def _of_instance(run: Interpreter, owner: Instance, index: Value) -> Value:
         return run.unknown("an item of a dict")
     if held is not owner:
         return get(run, held, index)
+    if (refused := events.NO_ITEMS(run, owner, index)) is not None:
+        return refused
     kinds.need(run, owner, "__getitem__")
     return run.unknown(f"an item of {owner!r}")
 

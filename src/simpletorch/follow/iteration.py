@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from simpletorch.follow import branches, guards
 from simpletorch.follow.budget import length
 from simpletorch.follow.marks import carried
+from simpletorch.follow.mistakes import events
 from simpletorch.follow.model import iterators, kinds, metaclasses
 from simpletorch.follow.numbers import sizes
 from simpletorch.follow.outcomes import Done, Outcome, Raise, Raised, Return
@@ -194,6 +195,8 @@ def check(run: Interpreter, value: Value) -> Value:
         Raised: that can't be done.
     """
     value = run.resolve(value)
+    if (refused := events.UNITERABLE(run, value)) is not None:
+        return refused
     if isinstance(value, Function) or (isinstance(value, Tensor) and value.type.shape.rank == 0):
         raise kinds.error("TypeError")
     if isinstance(value, Class) and "members" not in value.metadata and kinds.is_plain(run, value):

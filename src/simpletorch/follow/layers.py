@@ -19,6 +19,7 @@ from simpletorch.follow.model import members
 from simpletorch.follow.numbers import indexes
 from simpletorch.follow.values import (
     MISSING,
+    BoundNative,
     Choice,
     Dict,
     Function,
@@ -26,6 +27,7 @@ from simpletorch.follow.values import (
     List,
     Method,
     Native,
+    Sizes,
     Tensor,
     Unknown,
     Value,
@@ -151,8 +153,8 @@ _IGNORES: Final = "ignores"  # in the state of a loss
 CONVERTED: Final = "converted"  # in the state of a layer: the dtype that it has got since, ANYTHING if that isn't known
 
 
-def _is_float(value: Value) -> bool:
-    return branches.type_name(value) == "float"
+def _is_no_size(name: str, value: Value) -> bool:
+    return branches.type_name(value) == "float" or (isinstance(value, BoundNative | Sizes) and name != "kernel_size")
 
 
 def build(run: Interpreter, module: Instance, name: str, arguments: dict[str, Value]) -> None:
@@ -167,7 +169,7 @@ def build(run: Interpreter, module: Instance, name: str, arguments: dict[str, Va
     if choice is not None:
         module.native = _built_from_choice(run, name, given, choice)
         return
-    made = next((tensors.no_int(name, k, v) for k, v in given.items() if k in _SIZES and _is_float(v)), None)
+    made = next((tensors.no_int(name, k, v) for k, v in given.items() if k in _SIZES and _is_no_size(k, v)), None)
     made = made or new_module(name, {k: tensors.to_rule(v) for k, v in given.items()})
     if isinstance(made, Report):
         run.report(made)

@@ -148,7 +148,7 @@ def _over(run: Interpreter, node: ast.For | ast.AsyncFor, scope: Scope, source: 
             lambda: _over(run, node, scope, run.resolve(left)),
             lambda: _over(run, node, scope, run.resolve(right)),
         )
-    iteration.check(run, source)
+    source = iteration.check(run, source)
     loop, start = _Loop(run, node, scope), now()
     if isinstance(source, Iterator) and iterators.can_pull(source):
         named = not isinstance(node.iter, ast.Call) or isinstance(source.cells["items"], List)

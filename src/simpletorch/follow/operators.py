@@ -126,6 +126,7 @@ _MIRRORED: Final = {
     "__ne__": "__ne__",
 }
 _OF_NUMBERS: Final = frozenset((a, b) for a in (int, float) for b in (int, float))
+_SEVERAL: Final = frozenset({tuple, Fields, Sizes, List, Dict, type(None)})
 _ERRORS: Final = (ValueError, TypeError, ZeroDivisionError, OverflowError, MemoryError)
 
 
@@ -158,7 +159,9 @@ def binary(run: Interpreter, name: str, left: Value, right: Value) -> Value:
         if run.takers:
             _may_refuse(run, name, left, right)
         return _of_unknown(run, name, left, right)
-    if Fields in both and (refused := events.OPERATOR(run, name, left, right)) is not None:
+    if (both[0] in _SEVERAL or both[1] in _SEVERAL) and (
+        refused := events.OPERATOR(run, name, left, right)
+    ) is not None:
         return refused
     if isinstance(left, List | Set | Dict) or isinstance(right, List | Set | Dict):
         return _of_collections(run, name, left, right)

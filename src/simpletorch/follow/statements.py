@@ -16,7 +16,7 @@ from simpletorch.follow.model import handlers, kinds, unmodelled
 from simpletorch.follow.outcomes import BREAK, CONTINUE, Done, Ending, Outcome, Passing, Raise, Raised, Return, Split
 from simpletorch.follow.sources import imports, machines, moves, refusals
 from simpletorch.follow.sources.syntax import of_node, unparsed, walk
-from simpletorch.follow.values import MISSING, Class, Instance, Unknown, Value, is_known
+from simpletorch.follow.values import GOES_ROUND, MISSING, Class, Instance, Unknown, Value, is_known
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -80,7 +80,8 @@ def _goes_on(run: Interpreter, node: ast.stmt, error: Raised) -> bool:
     """
     if isinstance(node, ast.Raise | ast.Assert) or error.name not in _MISTAKES or error.value is not None:
         return False
-    return not (run.conditions or run.entry or run.hypothetical or run.questions or guards.is_caught(run, error))
+    in_branch = any(c.fact is not GOES_ROUND for c in run.conditions)  # a loop's round isn't taken for one
+    return not (in_branch or run.entry or run.hypothetical or run.questions or guards.is_caught(run, error))
 
 
 def _without(run: Interpreter, node: ast.stmt, scope: Scope, reason: str) -> Done:

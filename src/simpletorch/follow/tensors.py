@@ -339,9 +339,9 @@ def by_rule(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[s
     if operation.indexes:
         args = (args[0], offsets.placed(args[1]), *args[2:])
     if operation.takes_sizes:
-        wrong = next((v for v in _sizes_given(name, args) if branches.type_name(v) == "float"), None)
-        if wrong is not None:
-            return run.report(no_int(name, "a size", wrong))
+        for one in _sizes_given(operation.short, name, args):
+            if is_no_size(one):
+                return run.report(no_int(name, "a size", one))
     if run.order is not None:
         streams.check(run, name, (*args, *kwargs.values()))
     if run.spreads:
@@ -533,19 +533,41 @@ _DIVISIONS: Final = frozenset(
     {"__floordiv__", "__mod__", "__ifloordiv__", "__imod__", "floor_divide", "remainder", "fmod", "div"}
 )
 _MAKERS: Final = frozenset({f"torch.{name}" for name in ("zeros", "ones", "empty", "rand", "randn")})
-_TAKES_SIZES: Final = _MAKERS | {f"Tensor.{name}" for name in ("view", "reshape", "expand", "repeat", "new_zeros")}
+_TAKES_SIZES: Final = (
+    _MAKERS
+    | {f"Tensor.{name}" for name in ("view", "reshape", "expand", "repeat", "new_zeros", "split", "chunk")}
+    | {"torch.reshape", "torch.split", "torch.chunk"}
+)
 
 
-def _sizes_given(name: str, args: tuple[Value, ...]) -> tuple[Value, ...]:
-    sizes = args if name in _MAKERS else args[1:]
+def _sizes_given(short: str, name: str, args: tuple[Value, ...]) -> tuple[Value, ...]:
+    sizes = args if name in _MAKERS else args[1:2] if short in ("split", "chunk") else args[1:]
     first = sizes[0] if len(sizes) == 1 else None
     return tuple(first) if isinstance(first, tuple) else (first.items or ()) if isinstance(first, List) else sizes
 
 
+def is_no_size(value: Value) -> bool:
+    """Whether a value surely can't be one size: it is no int, and no tensor of one."""
+    if isinstance(value, Tensor):
+        count = value.type.shape.numel()
+        return type(count) is int and count != 1
+    kind = type(value)
+    return branches.type_name(value) in ("float", "str") or value is None or kind in (BoundNative, Sizes)
+
+
 def no_int(name: str, what: str, value: Value) -> Report:
-    """The report that a float stands where a size must."""
-    reason = f"{what} is {value if isinstance(value, float) else 'a float'}, but it must be an int"
-    return Report(name.rpartition(".")[2], "shape", reason, {}, "divide with //, or use int()")
+    """The report that something else stands where a size must: mostly a float."""
+    hint: str | None = "divide with //, or use int()"
+    shown = value if isinstance(value, float) else "a float"
+    if isinstance(value, BoundNative):
+        shown, hint = f"the method {value.name}", f"call it: {value.name}()"
+    elif isinstance(value, Sizes):
+        shown, hint = f"the shape {value}", "unpack it: *shape"
+    elif isinstance(value, Tensor):
+        shown, hint = f"a tensor, {value.type}", None
+    elif value is None or branches.type_name(value) == "str":
+        shown, hint = repr(value) if is_known(value) else "a text", None
+    return Report(name.rpartition(".")[2], "shape", f"{what} is {shown}, but it must be an int", {}, hint)
 
 
 def _as_asked(name: str, args: tuple[Value, ...], given: tuple[Any, ...]) -> Tensor | None:

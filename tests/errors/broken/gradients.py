@@ -86,3 +86,12 @@ def a_checkpoint_of_a_wrapped_model() -> None:
     model = nn.Linear(3, 5)
     state = {f"module.{key}": value for key, value in model.state_dict().items()}
     model.load_state_dict(state)
+
+
+def one_of_two_parameters_updated_before_backward() -> None:
+    a, b = nn.Linear(3, 3), nn.Linear(3, 3)
+    optimizer = torch.optim.SGD([*a.parameters(), *b.parameters()], lr=0.1)
+    loss = b(a(zeros(2, 3))).sum()
+    loss.backward(retain_graph=True)
+    optimizer.step()
+    loss.backward()

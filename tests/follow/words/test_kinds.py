@@ -1,7 +1,7 @@
 """Programs of each kind that issue 35 names, right and wrong ones: Python says which, and following agrees.
 
-They stand in ``kinds.txt``: a kind under each line with ``==``, its programs with an empty line between them. A line
-that ends with ``#!`` is the one that raises.
+They stand in ``kinds.txt`` and ``scripts.txt``: a kind under each line with ``==``, its programs with an empty line
+between them. A line that ends with ``#!`` is the one that raises.
 """
 
 from collections import Counter
@@ -12,13 +12,22 @@ import pytest
 from simpletorch.follow import follow
 from tests.follow.words.against_torch import raises
 
-HEAD = "import math, os, random, sys\nimport numpy as np\nimport pandas as pd\nimport torch\nfrom torch import nn\n"
+HEAD = """import collections, dataclasses, math, os, random, sys
+import numpy as np
+import pandas as pd
+import torch
+import torch.nn.functional as F
+from torch import nn
+from torch.utils.data import DataLoader, Dataset, TensorDataset
+from dataclasses import dataclass
+"""
 LEAST = 10
+FILES = ("kinds.txt", "scripts.txt")
 
 
 def _programs() -> dict[str, str]:
     found: dict[str, str] = {}
-    text = "\n" + Path(__file__).with_name("kinds.txt").read_text()
+    text = "".join("\n" + Path(__file__).with_name(name).read_text() for name in FILES)
     for part in text.split("\n== ")[1:]:
         kind, _, text = part.partition("\n")
         found |= {f"{kind}: {i}": HEAD + one.strip() + "\n" for i, one in enumerate(text.split("\n\n"))}

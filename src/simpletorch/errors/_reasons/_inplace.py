@@ -16,6 +16,9 @@ from simpletorch.errors._failure import Failure
 __all__ = ["Change", "changed_tensor"]
 
 
+_MOST_NAMED = 3
+
+
 @dataclass(frozen=True, slots=True)
 class Change:
     """A tensor that was changed: its name, the statement that did it (None if it isn't in sight), and its type."""
@@ -26,11 +29,13 @@ class Change:
 
 
 def changed_tensor(f: Failure, shape: Sequence[int], version: int, function: str | None) -> Change | None:
-    """The one tensor known to the program that autograd may mean; None if there are several, or none."""
+    """The tensor that autograd may mean, or several parameters; None if none is known, or several others."""
     found: dict[int, tuple[str, torch.Tensor, FrameType | None]] = {}
     for name, value, frame in _tensors(f):
         if _may_be(value, shape, version, function):
             found.setdefault(id(value), (name, value, frame))
+    if len(found) > 1 and all(isinstance(value, torch.nn.Parameter) for _, value, _ in found.values()):
+        return Change(" or ".join([name for name, _, _ in found.values()][:_MOST_NAMED]), None, is_parameter=True)
     if len(found) != 1:
         return None
     ((name, value, frame),) = found.values()

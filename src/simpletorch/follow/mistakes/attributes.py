@@ -48,8 +48,18 @@ def _lacks(run: Interpreter, value: Value, name: str) -> Unknown | None:
         hint = _meant(run, value, name) if not of_torch and members.is_complete(run, value) else None
         if hint is not None or (name[0] != "_" and not of_torch and _surely_lacks(run, value)):
             hint = hint or _inside(run, value, name) or _of_layer(run, value, name)
-            return guards.refuse(run, f"{value.cls.name} has no attribute {name!r}", hint, "AttributeError")
+            return _said_once(run, value, name, hint)
     return None
+
+
+def _said_once(run: Interpreter, value: Instance, name: str, hint: str | None) -> Unknown:
+    """An object lacks an attribute: where it is asked again, that is the same mistake."""
+    said = f"lacks {name}"
+    if value.state.get(said):
+        return run.unknown("an error was found here")
+    refused = guards.refuse(run, f"{value.cls.name} has no attribute {name!r}", hint, "AttributeError")
+    run.heap.write(value.state, said, True)
+    return refused
 
 
 def _of_layer(run: Interpreter, value: Instance, name: str) -> str | None:
@@ -66,7 +76,10 @@ def _surely_lacks(run: Interpreter, value: Instance) -> bool:
     In code that the program doesn't call it isn't: a subclass elsewhere may define the attribute.
     """
     return not run.entry and (
-        members.is_layer_of_torchs(value) or members.derives_from_torchs(run, value) or members.is_complete(run, value)
+        members.is_layer_of_torchs(value)
+        or members.derives_from_torchs(run, value)
+        or members.is_complete(run, value)
+        or members.is_named_tuple(run, value)
     )
 
 
@@ -93,7 +106,13 @@ def _none_lacks(run: Interpreter, name: str) -> Unknown | None:
 
 
 def _read(run: Interpreter, value: Value, name: str) -> None:
-    """A method of tensors is asked of one of torch's layers, as in ``x = nn.ReLU(); x.view(-1)``."""
+    """A method of tensors is asked of one of torch's layers, as in ``x = nn.ReLU(); x.view(-1)``; ``opt.steps()``."""
+    if isinstance(value, Instance) and value.cls.module == _OPTIMIZERS and name not in _OF_OPTIMIZERS:
+        close = spelling.closest(name, sorted(_OF_OPTIMIZERS), most=1)
+        if close is not None and name not in value.cells and members.is_alone(run, name):
+            message = f"{value.cls.name} has no attribute {name!r}"
+            guards.refuse(run, message, f"did you mean {close!r}?", "AttributeError")
+        return
     if (
         name in _OF_TENSORS
         and isinstance(value, Instance)
@@ -104,6 +123,10 @@ def _read(run: Interpreter, value: Value, name: str) -> None:
         guards.refuse(run, message, f"use its output: {value.cls.name}(...)(x).{name}", "AttributeError")
 
 
+_OPTIMIZERS: Final = "torch.optim"
+_OF_OPTIMIZERS: Final = frozenset({
+    "add_param_group", "defaults", "load_state_dict", "param_groups", "state", "state_dict", "step", "zero_grad",
+})  # fmt: skip
 _OF_TENSORS: Final = frozenset({
     "view", "reshape", "permute", "transpose", "unsqueeze", "squeeze", "mean", "sum", "backward", "item",
     "detach", "contiguous", "argmax", "shape", "numpy",

@@ -30,9 +30,11 @@ __all__ = [
     "CLASS_METHOD",
     "CLIP",
     "CONSTRUCT",
+    "DATA",
     "DECLARED",
     "END",
     "HELD",
+    "INDEX",
     "IN_THE_DARK",
     "ITEM",
     "LACKS",
@@ -48,6 +50,8 @@ __all__ = [
     "MODEL_MISFIT",
     "MODULE",
     "NO_FORWARD",
+    "NO_ITEMS",
+    "NO_ITERATOR",
     "OPERANDS",
     "OPERATION",
     "OPERATOR",
@@ -68,6 +72,8 @@ __all__ = [
     "STATEMENT",
     "STEP",
     "SUM",
+    "UNCALLABLE",
+    "UNITERABLE",
     "UNKNOWN",
     "UNSCALE",
     "ZERO",
@@ -151,6 +157,8 @@ MODEL_MISFIT: Final[Event[[Interpreter, Model, Args, Kwargs]]] = Event()
 """The same of a library's function."""
 CALL: Final[Event[[Interpreter, str, Args, Kwargs]]] = Event()
 """A function of a library is called, in a pure function."""
+UNCALLABLE: Final[Event[[Interpreter, Value, Args, Kwargs]]] = Event()
+"""A value is called that is no function, class or object."""
 METHOD: Final[Event[[Interpreter, str, Value]]] = Event()
 """A method of a value is called, in a pure function."""
 UNKNOWN: Final[Event[[Interpreter, Value]]] = Event()
@@ -176,6 +184,14 @@ SUM: Final[Event[[Interpreter, ast.expr, Value]]] = Event()
 """``name += value``."""
 ITEM: Final[Event[[Interpreter, Instance]]] = Event()
 """An object is indexed."""
+NO_ITEMS: Final[Event[[Interpreter, Value, Value]]] = Event()
+"""A value that is no collection, array or object is indexed."""
+NO_ITERATOR: Final[Event[[Interpreter, Value]]] = Event()
+"""``next`` is given a value that is no iterator which the follower knows."""
+UNITERABLE: Final[Event[[Interpreter, Value]]] = Event()
+"""A value is gone over."""
+INDEX: Final[Event[[Interpreter, Value, Value]]] = Event()
+"""A sequence of Python's is indexed."""
 STATEMENT: Final[Event[[Interpreter, ast.Attribute, Value]]] = Event()
 """An attribute is a statement of its own."""
 LOOP: Final[Event[[Interpreter, ast.AST, Value, "tuple[Value, ...] | None"]]] = Event()
@@ -193,6 +209,8 @@ RESHAPE: Final[Event[[Interpreter, Value, Value]]] = Event()
 """An array has got another shape."""
 ARRAY: Final[Event[[Interpreter, Value]]] = Event()
 """``torch.from_numpy`` is given this."""
+DATA: Final[Event[[Interpreter, Value]]] = Event()
+"""``torch.tensor`` is given a value."""
 MODULE: Final[Event[[Interpreter, Instance]]] = Event()
 """A module is called."""
 NO_FORWARD: Final[Event[[Interpreter, Instance]]] = Event()

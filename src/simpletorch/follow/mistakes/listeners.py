@@ -23,6 +23,7 @@ from simpletorch.follow.mistakes import (
     seeds,
     training,
     updates,
+    wrong_kinds,
 )
 
 __all__ = ["MISTAKES"]
@@ -31,6 +32,7 @@ MISTAKES: Final = (
     arguments,
     modules,
     no_tensors,
+    wrong_kinds,
     attributes,
     purity,
     modes,

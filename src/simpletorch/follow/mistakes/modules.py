@@ -246,6 +246,11 @@ def _parameters(run: Interpreter, optimizer: Instance, params: Value) -> Unknown
     if isinstance(params, Iterator) and params.items == ():
         hint = "layers in a plain list or dict aren't the model's: put them into an nn.ModuleList or nn.ModuleDict"
         return guards.refuse(run, f"{name} is given a model without parameters", hint, "ValueError")
+    rows = params.items or () if isinstance(params, List) else ()
+    held = next((v for v in map(run.resolve, rows) if isinstance(v, Instance) and v.cls.is_a(members.MODULE)), None)
+    if held is not None:
+        message = f"{name} takes parameters, but it is given a list with the module {held.cls.name}"
+        return guards.refuse(run, message, "nn.ModuleList(...).parameters() gives those of all")
     if isinstance(params, Instance) and members.takes_no_operator(params) and params.cls.find("__iter__") is None:
         hint = "model.parameters()"
         layer = params.cls.native is not None and params.cls.qualified.startswith("torch.nn.")

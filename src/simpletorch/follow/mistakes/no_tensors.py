@@ -33,7 +33,7 @@ from simpletorch.shapes import Expr
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["LISTENS", "Places", "is_none"]
+__all__ = ["LISTENS", "Places", "described", "is_none"]
 
 _NO_TENSORS: Final = frozenset((tuple, Fields, Sizes, List, Dict, Set, frozenset, str, bytes, type(None), Function))
 """The types of what torch takes for no tensor, whatever it holds. An object may know how to be one."""
@@ -162,7 +162,7 @@ def _check_many(run: Interpreter, name: str, many: Value) -> Unknown | None:
     if type(many) in _NO_LISTS or type(many) in _NUMBERS or isinstance(many, View) or _is_no_list(many, spoken):
         holds = isinstance(many, View | Iterator) or (isinstance(many, Instance) and many.cls.qualified in _LISTS)
         hint = "list(...) makes one of it" if holds else None
-        return guards.refuse(run, f"{spoken} takes a list of tensors, but it is given {_described(many)}", hint)
+        return guards.refuse(run, f"{spoken} takes a list of tensors, but it is given {described(many)}", hint)
     if type(many) is List:
         items = (many.item,) if many.items is None else many.items
     elif type(many) is tuple or type(many) is Fields:
@@ -173,7 +173,7 @@ def _check_many(run: Interpreter, name: str, many: Value) -> Unknown | None:
         one = run.resolve(one)
         if is_none(one) and _is_meant(run, one):
             which = "an item" if type(many) is List and many.items is None else f"[{i}]"
-            message = f"{spoken} takes a list of tensors, but {which} of it is {_described(one)}"
+            message = f"{spoken} takes a list of tensors, but {which} of it is {described(one)}"
             return guards.refuse(run, message, _hint(one, lambda one: None))
     return None
 
@@ -197,11 +197,40 @@ def _check_array(run: Interpreter, value: Value) -> Unknown | None:
     if type(value) not in _NO_ARRAYS:
         return None
     hint = "it is one already" if type(value) is Tensor else "torch.tensor(...) makes a tensor of it"
-    return guards.refuse(run, f"from_numpy takes an array, but it is given {_described(value)}", hint)
+    return guards.refuse(run, f"from_numpy takes an array, but it is given {described(value)}", hint)
 
 
 _NO_ARRAYS: Final = (Tensor, List, tuple, int, float, type(None))
 _NO_LISTS: Final = (Tensor, Iterator, Dict, Set, str, bytes, type(None))
+
+
+_MOST_LOOKED_AT: Final = 1_000
+_OF_NO_NUMBERS: Final = (str, type(None), Dict, Set)
+
+
+def _check_data(run: Interpreter, value: Value, place: int | None = None) -> Unknown | None:
+    """``torch.tensor`` makes a tensor of numbers, arrays, and lists of these: anything else is refused.
+
+    Args:
+        run: what follows the program.
+        value: what it is given, or an item of that.
+        place: which item of a list it is, None if of none.
+    """
+    value = run.resolve(value)
+    if isinstance(value, _OF_NO_NUMBERS) and (value is not None or not run.entry):
+        is_text = isinstance(value, str)
+        error = "RuntimeError" if not is_text else "TypeError" if place is None or place else "ValueError"
+        hint = "give each text a number, and take that" if is_text else None
+        return guards.refuse(run, f"tensor takes numbers, but it is given {described(value)}", hint, error)
+    items = run.items(value) if isinstance(value, tuple | List) else None
+    for i, one in enumerate(map(run.resolve, (items or ())[:_MOST_LOOKED_AT])):
+        count = one.type.shape.numel() if isinstance(one, Tensor) and not one.array else 1
+        if type(count) is int and count != 1:
+            message = f"tensor takes a list of numbers, but [{i}] of it is a tensor, {one.type}"
+            return guards.refuse(run, message, "torch.stack(...) joins tensors", "ValueError")
+        if (refused := _check_data(run, one, i)) is not None:
+            return refused
+    return None
 
 
 def _layer_operands(
@@ -258,38 +287,56 @@ _ORDER: Final = ("__lt__", "__le__", "__gt__", "__ge__")
 
 
 def _check_several(run: Interpreter, name: str, left: Value, right: Value) -> Unknown | None:
-    """``x.max(1) + 1``: what gives several tensors is a tuple, which has no arithmetic."""
-    value, other = (left, right) if isinstance(left, Fields) else (right, left)
+    """``x.max(1) + 1``, ``x.shape / 2``, ``outputs - 1``: a tuple, or a list, has no arithmetic."""
+    value, other = (left, right) if isinstance(left, _SEVERAL) else (right, left)
     known = isinstance(other, int | float) and not isinstance(other, bool)
-    if not known or name not in _ARITHMETIC or not any(isinstance(v, Tensor) for v in value):
+    if value is None:
+        holds = not run.entry
+    elif isinstance(value, Dict):
+        holds = any(isinstance(v, Tensor) for v in value.cells.values())
+    else:
+        held = value.items or () if isinstance(value, List) else value
+        holds = isinstance(value, Sizes) or any(isinstance(v, Tensor) for v in held)
+    if not known or name not in _ARITHMETIC or not holds:
         return None
-    if name == "__mul__" and isinstance(other, int):
+    if name == "__mul__" and isinstance(other, int) and isinstance(value, _REPEATED):
         return None
     return _refuse(run, spoken_name(name), value, lambda one: infer(f"Tensor.{name}", (one, other)))
 
 
+_SEVERAL: Final = (tuple, List, Dict, type(None))
 _OPERATIONS: Final = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "lt", "le", "gt", "ge")
 _ARITHMETIC: Final = frozenset(f"__{name}__" for name in _OPERATIONS)
 
 
 def _lacks(run: Interpreter, value: Value, name: str) -> Unknown | None:
     """A collection of Python's is asked for what a tensor has, and it hasn't."""
+    if type(value) is Dict and name in value.cells and kinds.has_attribute(value, name) is False:
+        message = f"a dict has no attribute {name!r}, which is one of its keys"
+        return guards.refuse(run, message, f"[{name!r}]", "AttributeError")
+    if type(value) in (tuple, List) and name in _OF_MODULES and kinds.has_attribute(value, name) is False:
+        held = [(shown, v) for shown, v in _items(value) if isinstance(v, Instance) and v.cls.is_a(members.MODULE)]
+        if held:
+            message = f"{described(value)} has no attribute {name!r}, which a module has"
+            return guards.refuse(run, message, f"take {held[0][0]} of it", "AttributeError")
     of_tensors = f"Tensor.{name}" in RULES or name in _OF_TENSORS
     if not of_tensors or type(value) not in _COLLECTIONS or kinds.has_attribute(value, name) is not False:
         return None
-    message = f"{_described(value)} has no attribute {name!r}, which a tensor has"
+    message = f"{described(value)} has no attribute {name!r}, which a tensor has"
     return guards.refuse(run, message, _hint(value, lambda one: None), "AttributeError")
 
 
+_OF_MODULES: Final = ("eval", "forward", "load_state_dict", "named_parameters", "parameters", "state_dict", "train")
 _OF_TENSORS: Final = ("shape", "dtype", "device", "ndim", "grad", "data", "requires_grad")
-_COLLECTIONS: Final = frozenset({tuple, Fields, List, View, Dict})
+_COLLECTIONS: Final = frozenset({tuple, Fields, List, View, Dict, str, int, float, bool, Expr})
 
 
 def _refuse(run: Interpreter, name: str, value: Value, ask: Callable[[TensorType], Any]) -> Unknown:
-    return guards.refuse(run, f"{name} {due.refusal(_described(value))}", _hint(value, ask))
+    return guards.refuse(run, f"{name} {due.refusal(described(value))}", _hint(value, ask))
 
 
-def _described(value: Value) -> str:
+def described(value: Value) -> str:
+    """A value in a message: its kind, and as much of it as helps."""
     if value is None:
         return "None"
     if isinstance(value, Sizes):
@@ -359,4 +406,5 @@ LISTENS: Final = (
     events.OPERATOR.to(_operator),
     events.LACKS.to(_lacks),
     events.ARRAY.to(_check_array),
+    events.DATA.to(_check_data),
 )

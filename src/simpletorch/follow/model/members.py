@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import namedtuple
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MODULE",
+    "NAMED_TUPLE_HAS",
     "OF_MODULES",
     "TOLD",
     "array_lacks",
@@ -30,6 +32,7 @@ __all__ = [
     "is_followed",
     "is_layer_of_torchs",
     "is_misspelt",
+    "is_named_tuple",
     "is_of_mistake",
     "is_of_torchs_own",
     "is_own",
@@ -57,7 +60,7 @@ _HOLDERS: Final = _CONTAINERS - {MODULE} | {"torch.nn.Sequential"}
 _INSIDE_HOLDERS: Final = ("_get_abs_string_index", "_get_item_by_idx", "_key_to_attr", "_keys", "_size")
 _KNOWN_BASES: Final = _CONTAINERS | {
     *("torch.nn.Sequential", "torch.utils.data.Dataset", "builtins.object", "abc.ABC", "typing.Generic"),
-    *("argparse.Namespace",),
+    *("argparse.Namespace", "types.SimpleNamespace"),
 }
 """Classes of libraries whose objects have no attributes but those that the follower knows, and `OF_MODULES`."""
 OF_MODULES: Final = frozenset({
@@ -153,6 +156,17 @@ def has_all(value: Instance) -> bool:
 def is_complete(run: Interpreter, value: Instance) -> bool:
     """Whether all attributes of an object are known."""
     return has_all(value) and is_own(run, value.cls)
+
+
+def is_named_tuple(run: Interpreter, value: Instance) -> bool:
+    """Whether an object is a named tuple of the program's: it has its fields, and what all of them have."""
+    bases = [c for c in value.cls.mro if c.module != run.program.main]
+    are_known = all(c.qualified in _OF_NAMED_TUPLES for c in bases)
+    return bool(value.cls.metadata.get("tuple")) and are_known and has_all(value)
+
+
+_OF_NAMED_TUPLES: Final = ("typing.NamedTuple", "typing.Generic", "builtins.tuple", "builtins.object")
+NAMED_TUPLE_HAS: Final = frozenset(dir(namedtuple("_", ())))
 
 
 def is_own(run: Interpreter, cls: Class) -> bool:

@@ -109,7 +109,10 @@ def _need_enough_dims(shape: Shape, taken: int) -> None:
 def _read(value: object, alone: bool) -> _Part:
     """One index as far as it matters for the shape."""
     match value:
-        case None | slice():
+        case None:
+            return None
+        case slice(start=start, stop=stop, step=step):
+            _need_bounds(start, stop, step)
             return value
         case bool():
             return _Pick(Shape.of(1 if value else 0), takes=0)
@@ -126,6 +129,14 @@ def _read(value: object, alone: bool) -> _Part:
             return value
         case _:
             raise CannotTell
+
+
+def _need_bounds(*bounds: object) -> None:
+    for bound in bounds:
+        if isinstance(bound, float | complex | str | Scalar) and bound != Scalar("bool"):
+            shown = f"a {bound.type}" if isinstance(bound, Scalar) else repr(bound)
+            hint = None if isinstance(bound, str) else "divide with //, or use int()"
+            raise Mismatch(f"a bound of a slice must be an int, not {shown}", kind="dtype", hint=hint, got=bound)
 
 
 def _read_tensor(index: TensorType) -> _Part:

@@ -14,6 +14,7 @@ from simpletorch.follow.budget import LARGEST, is_huge, weight
 from simpletorch.follow.budget import length as length_of_range
 from simpletorch.follow.heap import now
 from simpletorch.follow.libraries import NATIVES, VALUES, Work, by_name, gives, library_class, model, native
+from simpletorch.follow.mistakes import events
 from simpletorch.follow.model import abstract, descriptors, iterators, kinds, members, metaclasses
 from simpletorch.follow.numbers import between, offsets, processes, sizes
 from simpletorch.follow.outcomes import Raised
@@ -35,6 +36,7 @@ from simpletorch.follow.values import (
     Native,
     Property,
     Set,
+    Sizes,
     StaticMethod,
     Tensor,
     Unknown,
@@ -220,6 +222,12 @@ def make_dict(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dic
 
 def _make_range(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     args = tuple(items.as_index(run, run.resolve(a)) for a in args)
+    for one in args:
+        if branches.type_name(one) == "float":
+            shown = one if isinstance(one, float) else "a float"
+            return guards.refuse(run, f"range takes ints, but it is given {shown}", "divide with //, or use int()")
+        if isinstance(one, Sizes):
+            return guards.refuse(run, f"range takes ints, but it is given the shape {one}", "take a size of it: [0]")
     if all(map(is_known, args)):
         return computed(run, range, args, {})
     for one in args:
@@ -673,6 +681,8 @@ def _next(run: Interpreter, source: Value, default: Value = MISSING, /) -> Value
                 raise
             return default
     if not isinstance(source, Iterator):
+        if (refused := events.NO_ITERATOR(run, source)) is not None:
+            return refused
         kinds.need(run, source, "__next__")
         return run.unknown("the next item of what isn't known")
     found = iterators.pull(run, source)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import iteration
@@ -63,6 +64,17 @@ def _submit(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value])
     return made
 
 
+def _initialise(order: str, run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """A pool calls its ``initializer`` where it works, before anything else."""
+    given = by_name(order, args[1:], kwargs)
+    function, more = run.resolve(given.get("initializer")), run.items(given.get("initargs", ()))
+    if function is not None and more is not None:
+        run.call(function, more)
+    elif function is not None:
+        run.call_in_the_dark(function, (), {})
+    return None
+
+
 _MANAGED: Final[dict[str, Any]] = {
     "__enter__": _itself,
     "__exit__": _nothing,
@@ -70,10 +82,17 @@ _MANAGED: Final[dict[str, Any]] = {
 }
 library_class(
     "multiprocessing.Pool",
-    methods={**_MANAGED, **dict.fromkeys(("map", "imap"), _map), "starmap": _starmap},
+    methods={
+        **_MANAGED,
+        **dict.fromkeys(("map", "imap"), _map),
+        "__init__": partial(_initialise, "processes initializer initargs"),
+        "starmap": _starmap,
+    },
 )
 for _name in ("ThreadPoolExecutor", "ProcessPoolExecutor"):
-    library_class(f"concurrent.futures.{_name}", methods={**_MANAGED, "map": _map_side_by_side, "submit": _submit})
+    _init = partial(_initialise, "max_workers _ initializer initargs")
+    _methods = {**_MANAGED, "__init__": _init, "map": _map_side_by_side, "submit": _submit}
+    library_class(f"concurrent.futures.{_name}", methods=_methods)
 library_class(
     "concurrent.futures.Future",
     methods={"result": lambda run, args, kwargs: args[0].cells["value"], "done": lambda run, args, kwargs: True},

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow import guards, layers
-from simpletorch.follow.values import MISSING, Dict, Fields, Instance, List, Tensor, Value, behind
+from simpletorch.follow.values import MISSING, Dict, Fields, Instance, List, Method, Tensor, Value, behind
 from simpletorch.rules import Report, TensorType
 
 if TYPE_CHECKING:
@@ -33,6 +33,8 @@ def load_state_dict(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str,
     elif isinstance(loaded, str | Instance) and (isinstance(loaded, str) or loaded.cls.is_a(layers.MODULE)):
         shown, hint = ("a path", "torch.load(path)") if isinstance(loaded, str) else ("a module", "its state_dict()")
         guards.refuse(run, f"load_state_dict takes a state dict, but it is given {shown}", hint)
+    elif isinstance(loaded, Method):
+        guards.refuse(run, "load_state_dict takes a state dict, but it is given a method", "call it: state_dict()")
     strict = run.resolve(given[1] if len(given) > 1 else kwargs.get("strict", True))
     names = [List() if strict is True else List(None, run.unknown("a name", "str")) for _ in range(2)]
     return Fields(("missing_keys", "unexpected_keys"), tuple(names))

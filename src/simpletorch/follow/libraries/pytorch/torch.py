@@ -13,7 +13,6 @@ from simpletorch.follow.marks import carried, devices, gradients, layout, sparsi
 from simpletorch.follow.marks.origins import ORIGINS
 from simpletorch.follow.mistakes import events
 from simpletorch.follow.numbers import indexes, offsets, sizes
-from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
     HISTORY,
     MISSING,
@@ -206,20 +205,29 @@ def _data_type(run: Interpreter, value: Value) -> TensorType:
     return TensorType()
 
 
+def _item_type(run: Interpreter, value: Value) -> TensorType:
+    """The same of an item of a list, where a tensor stands for its one number."""
+    found = _data_type(run, value)
+    value = run.resolve(value)
+    return replace(found, shape=Shape(())) if isinstance(value, Tensor) and not value.array else found
+
+
 def _nested(run: Interpreter, value: Value) -> TensorType:
     items = run.items(value)
     if items is None:
-        one = _data_type(run, iteration.item(run, value))
+        one = _item_type(run, iteration.item(run, value))
         return TensorType(Shape((sizes.of_list(run, value), *one.shape.items)), one.dtype)
     if not items:
         return TensorType(Shape((0,)), DEFAULT_FLOAT)
     if {*map(type, items)} <= {int}:
         return TensorType(Shape((len(items),)), INT64)
-    kinds = [_data_type(run, v) for v in items]
+    kinds = [_item_type(run, v) for v in items]
     out = kinds[0]
     lengths = {k.shape.items for k in kinds}
     if len(lengths) > 1 and all(k.shape.is_exact and all(type(d) is int for d in k.shape.items) for k in kinds):
-        raise Raised("ValueError", None, ("Exception", "BaseException"))
+        shown = " and ".join(sorted(map(str, {k.shape for k in kinds}))[:2])
+        guards.refuse(run, f"a list has items of the shapes {shown}, but one tensor needs one", None, "ValueError")
+        return TensorType()
     for k in kinds[1:]:
         dtype = out.dtype if out.dtype == k.dtype else _widest(out.dtype, k.dtype)
         out = replace(branches.common_type(out, k), dtype=dtype)
@@ -250,6 +258,8 @@ def _tensor(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value])
     dtype = run.resolve(kwargs.get("dtype", args[1] if len(args) > 1 else None))
     if run.takers and any(map(tensors.is_odd, (value, *(run.items(value) or () if isinstance(value, List) else ())))):
         guards.may_raise(run, guards.ANY)
+    if (refused := events.DATA(run, value)) is not None:
+        return refused
     made = from_data(run, value)
     if dtype is not None:
         named = tensors.to_rule(dtype)
@@ -597,6 +607,8 @@ def _checkpoint(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Val
 @model("torch.nn.utils.clip_grad_norm_", "torch.nn.utils.clip_grad_norm")
 def _clip(run: Interpreter, parameters: Value, max_norm: Value, *more: Value, **rest: Value) -> Value:
     events.CLIP(run, "clip_grad_norm_")
+    if isinstance(parameters, Method):
+        events.UNITERABLE(run, parameters)
     return Tensor(TensorType(Shape(()), DEFAULT_FLOAT))
 
 

@@ -131,6 +131,9 @@ def collated(run: Interpreter, one: Value, size: Dim, *, tuples: bool = False) -
         return carried.of_data(made)
     if isinstance(one, Dict):
         return Dict({k: inner(v) for k, v in one.cells.items()}, MISSING if one.rest is MISSING else inner(one.rest))
+    if one is None and not tuples:
+        message = "default_collate makes batches of tensors, arrays, numbers and texts, but it is given None"
+        return guards.refuse(run, message, "a collate_fn of your own makes batches of the rest")
     if isinstance(one, Fields):
         return Fields(one.names, tuple(map(inner, one)))
     if isinstance(one, tuple):
@@ -382,6 +385,10 @@ def _lengths(run: Interpreter, whole: Value, wanted: tuple[Value, ...]) -> tuple
         for i in range(whole - sum(counts)):
             counts[i % len(counts)] += 1
         return tuple(counts)
+    odd = next((w for w in fractions if isinstance(w, float)), None)
+    if odd is not None and not run.tries:
+        run.report(tensors.no_int("random_split", "a length", odd))
+        return tuple(map(int, fractions))
     if sum(fractions) != whole:
         if run.tries:
             raise Raised("ValueError", None, ("Exception", "BaseException"))

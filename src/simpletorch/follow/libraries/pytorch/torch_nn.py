@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, calls, guards, iteration, layers
@@ -12,7 +13,7 @@ from simpletorch.follow.libraries.pytorch.signatures import PARAMETERS
 from simpletorch.follow.libraries.pytorch.state_dicts import OWN_WAY, load_state_dict, state_dict
 from simpletorch.follow.marks import devices, gradients, layout
 from simpletorch.follow.mistakes import events
-from simpletorch.follow.model import members
+from simpletorch.follow.model import members, spelling
 from simpletorch.follow.values import (
     MISSING,
     REPEATED,
@@ -30,7 +31,7 @@ from simpletorch.follow.values import (
     Value,
     is_known,
 )
-from simpletorch.rules import ANYTHING, MODULES, ModuleRule, TensorType
+from simpletorch.rules import ANYTHING, MODULES, RULES, ModuleRule, Report, TensorType, infer
 from simpletorch.rules.core.dtype import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, DType
 from simpletorch.shapes import UNKNOWN
 
@@ -527,6 +528,12 @@ def _init_our_sequential(run: Interpreter, self: Value, *layers: Value) -> Value
 
 
 def _init_list(run: Interpreter, self: Value, modules: Value = None) -> Value:
+    modules = run.resolve(modules)
+    if isinstance(modules, Instance) and members.is_layer_of_torchs(modules) and modules.cls.find("__iter__") is None:
+        message = f"{self.cls.name} takes a list of modules, but it is given the module {modules.cls.name}"
+        guards.refuse(run, message, "a list of it: [...]")
+        run.heap.write(self.state, "open", True)
+        return None
     _fill(run, self, () if modules is None else run.items(modules), modules)
     return None
 
@@ -610,12 +617,28 @@ def _get(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) ->
         return values[index]
     if isinstance(index, str) and index in rows:
         return rows[index]
+    if me.cls.qualified in _OF_MODULES and isinstance(index, int | str) and not run.entry:
+        return _no_module(run, me, index, rows)
     guards.may_raise(run, guards.LOOKUP)
     return (
         branches.common_item(values, "which module of a container it is")
         if values
         else run.unknown("a module of a container")
     )
+
+
+_OF_MODULES: Final = ("torch.nn.Sequential", "torch.nn.ModuleList", "torch.nn.ModuleDict")
+
+
+def _no_module(run: Interpreter, me: Instance, index: int | str, rows: Mapping[str, Value]) -> Unknown:
+    """A container is asked for a module that it hasn't."""
+    kind = me.cls.name
+    if isinstance(index, int):
+        message = f"index {index} is out of range for the {len(rows)} modules of a {kind}"
+        return guards.refuse(run, message, None, "IndexError", "tensor-shape")
+    close = spelling.closest(index, rows)
+    hint = None if close is None else f"did you mean {close!r}?"
+    return guards.refuse(run, f"a {kind} has no module {index!r}", hint, "KeyError")
 
 
 def _set(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
@@ -788,9 +811,12 @@ library_class("torch.nn.Buffer", ("torch.Tensor",), make=lambda run, cls, args, 
 library_class("torch.nn.utils.rnn.PackedSequence")
 
 
-def _initializer(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+def _initializer(name: str, run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     """``nn.init.*``: fills the tensor and gives it."""
-    return args[0] if args else kwargs.get("tensor")
+    filled = run.resolve(args[0] if args else kwargs.get("tensor"))
+    if name in RULES and isinstance(filled, Tensor) and isinstance(found := infer(name, (filled.type,)), Report):
+        run.report(found)
+    return filled
 
 
 for _name in (
@@ -818,7 +844,8 @@ for _name in (
         "orthogonal",
     ),
 ):
-    NATIVES[f"torch.nn.init.{_name}"] = Native(f"torch.nn.init.{_name}", _initializer)
+    _name = f"torch.nn.init.{_name}"
+    NATIVES[_name] = Native(_name, partial(_initializer, _name))
 
 
 @model(

@@ -192,6 +192,19 @@ for _name in _OPTIMIZERS:
 # -- schedulers ------------------------------------------------------------------------------------------------------
 
 
+_NEEDS: Final = {
+    "CosineAnnealingLR": "T_max",
+    "CosineAnnealingWarmRestarts": "T_0",
+    "CyclicLR": "base_lr max_lr",
+    "ExponentialLR": "gamma",
+    "LambdaLR": "lr_lambda",
+    "MultiStepLR": "milestones",
+    "MultiplicativeLR": "lr_lambda",
+    "OneCycleLR": "max_lr",
+    "SequentialLR": "schedulers milestones",
+    "StepLR": "step_size",
+}
+"""What each needs beside its optimizer."""
 _ORDER: Final = {
     "OneCycleLR": "optimizer max_lr total_steps epochs steps_per_epoch",
     "CosineAnnealingLR": "optimizer T_max eta_min last_epoch",
@@ -215,6 +228,11 @@ def _step_plateau(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, V
 
 def _init_scheduler(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     me, *rest = args
+    needs = _NEEDS.get(me.cls.name, "") if me.cls.module == f"{_OPTIM}.lr_scheduler" else ""
+    said = by_name(f"optimizer {needs}", tuple(rest), kwargs)
+    lacking = [name for name in needs.split() if name not in said]
+    if lacking and "optimizer" in said:
+        guards.refuse(run, f"{me.cls.name} is made without its {lacking[0]}", None)
     given = by_name(_ORDER.get(me.cls.name, "optimizer"), tuple(rest), kwargs)
     optimizer = run.resolve(given.get("optimizer"))
     if isinstance(optimizer, Instance) and optimizer.cls.is_a(layers.MODULE):
