@@ -1,4 +1,4 @@
-"""Programs of newer Pythons, executed and followed by such a Python, without torch: each int that a name has at the end.
+"""Programs of newer Pythons, executed and followed by such a Python, without torch: each int that a name has at last.
 
     python3.13 tests/follow/python/newer/ints.py    # those of 3.12 and of 3.13; `.ci/pythons` does it
 
