@@ -15,7 +15,7 @@ from simpletorch.follow.values import MISSING, SIZE, Choice, Dict, Instance, Lis
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["again", "attribute", "is_one", "may_be_one", "one_of", "pass_on", "standing"]
+__all__ = ["ANY_ITEM", "again", "attribute", "is_one", "may_be_one", "one_of", "pass_on", "standing"]
 
 _WHICH: Final = "which object was changed"
 _DEEPEST: Final = 3
@@ -25,7 +25,10 @@ _WIDE: Final = 64  # items of a row of a table, of which not each counts any mor
 _LARGE: Final = 12_000  # items, in all of its rows
 
 
-def one_of(run: Interpreter, items: Sequence[Value], reason: str = "which item it is") -> Value:
+ANY_ITEM: Final = "which item it is"
+
+
+def one_of(run: Interpreter, items: Sequence[Value], reason: str = ANY_ITEM) -> Value:
     """One of several values, nobody knows which (see `branches.one_of`)."""
     return standing(run, branches.one_of(items, reason), items)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow import guards
 from simpletorch.follow.branches import type_name
+from simpletorch.follow.memory import stand_ins
 from simpletorch.follow.mistakes import events
 from simpletorch.follow.mistakes.no_tensors import described
 from simpletorch.follow.model import kinds, members
@@ -127,6 +128,8 @@ def _gone_over(run: Interpreter, source: Value) -> Unknown | None:
             lacks = all(kinds.has(run, source, name) is False for name in ("__iter__", "__getitem__"))
             return guards.refuse(run, f"{described(source)} has no items", None) if lacks and not run.entry else None
         is_number = type_name(source) in ("int", "float", "bool")
+        if isinstance(source, Unknown) and source.reason == stand_ins.ANY_ITEM:
+            return None  # the unknown index may be a slice
         if run.entry or not (is_number or (isinstance(source, Tensor) and source.type.shape.rank == 0)):
             return None
         hint = "range(...) counts" if type_name(source) == "int" else None

@@ -638,7 +638,8 @@ def _no_module(run: Interpreter, me: Instance, index: int | str, rows: Mapping[s
         return guards.refuse(run, message, None, "IndexError", "tensor-shape")
     close = spelling.closest(index, rows)
     hint = None if close is None else f"did you mean {close!r}?"
-    return guards.refuse(run, f"a {kind} has no module {index!r}", hint, "KeyError")
+    error = "KeyError" if me.cls.qualified == "torch.nn.ModuleDict" else "TypeError"
+    return guards.refuse(run, f"a {kind} has no module {index!r}", hint, error)
 
 
 def _set(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
