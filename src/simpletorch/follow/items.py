@@ -371,7 +371,7 @@ def _of_tuple(run: Interpreter, owner: Any, index: Value) -> Value:
     if isinstance(index, slice):
         return run.unknown("a slice of unknown length")
     if isinstance(owner, range):
-        return run.unknown("a number of a range", "int", "data")
+        return run.unknown(stand_ins.ANY_ITEM, "int", "data")
     if not owner:
         return run.unknown("an item")
     known = run.read.get((id(owner), id(index)))
