@@ -440,8 +440,9 @@ def _of_class(run: Interpreter, value: Class, name: str) -> Value:
     if name == "__module__":
         return value.module
     if name in ("__mro__", "__bases__"):
-        certain = value.unknown_base is None or value.unknown_base in value.bases
-        return (value.mro if name == "__mro__" else value.bases) if certain else run.unknown(f"{name} of a class")
+        if value.unknown_base is not None:
+            return run.unknown(f"{name} of a class")
+        return value.mro if name == "__mro__" else value.bases
     if name == "__members__" and "members" in value.metadata:
         named = value.metadata.get("named") or {m.cells["name"]: m for m in value.metadata["members"]}
         return Dict(dict(named))

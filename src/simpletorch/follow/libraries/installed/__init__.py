@@ -39,6 +39,9 @@ def anything(name: str, reason: str) -> None:
         return run.unknown(reason)
 
 
+anything("simpletorch_installed.anything", "what a library makes of it")
+
+
 def spoils(name: str, reason: str, cause: Cause = "code") -> None:
     """Register ``written(path, …)`` for a text: files at these paths, and below them, aren't known from then on."""
 

@@ -5,10 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow.libraries import gives, native
-from simpletorch.follow.libraries.installed import (
-    stand,
-    transformers,  # noqa: F401  (what is anything)
-)
+from simpletorch.follow.libraries.installed import stand
 from simpletorch.follow.numbers import processes
 from simpletorch.follow.values import Value
 

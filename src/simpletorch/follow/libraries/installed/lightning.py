@@ -5,10 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow.libraries import ALIASES, gives, native
-from simpletorch.follow.libraries.installed import (
-    stand,
-    transformers,  # noqa: F401  (what is anything)
-)
+from simpletorch.follow.libraries.installed import stand
 from simpletorch.follow.values import Dict, Function, Method, Value
 
 if TYPE_CHECKING:

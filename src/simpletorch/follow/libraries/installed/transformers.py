@@ -15,7 +15,7 @@ from simpletorch.follow.disk import entries, hubs
 from simpletorch.follow.disk.described import Unreadable
 from simpletorch.follow.libraries import native
 from simpletorch.follow.libraries.configs import records  # noqa: F401  (tables)
-from simpletorch.follow.libraries.installed import anything, stand
+from simpletorch.follow.libraries.installed import stand
 from simpletorch.follow.sources.syntax import of_node
 from simpletorch.follow.values import MISSING, Choice, Class, Dict, Instance, Native, Unknown, Value
 from simpletorch.rules.core.dtype import BY_TORCH_NAME
@@ -61,7 +61,6 @@ _TOKENIZERS: Final = """
 """
 stand("transformers", "tokenizers.txt", {"Tokenizer": " ".join(_TOKENIZERS.split())})
 stand("transformers", "transformers.txt", _STANDING)
-anything("simpletorch_installed.anything", "what transformers makes of it")
 
 _NEWER: Final = 5
 _CACHES: Final = ("HF_HOME", "HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE", "TRANSFORMERS_CACHE", "XDG_CACHE_HOME", "HOME")
