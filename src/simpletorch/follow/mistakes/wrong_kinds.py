@@ -115,7 +115,7 @@ def _hint_of_index(items: tuple[Value, ...], index: str | tuple[Value, ...]) -> 
 def _next_of(run: Interpreter, source: Value) -> Unknown | None:
     """``next(loader)``."""
     is_loader = isinstance(source, Instance) and source.cls.is_a("torch.utils.data.DataLoader")
-    if not is_loader and not isinstance(source, Tensor | List | tuple):
+    if not is_loader and not isinstance(source, Tensor):  # a list may stand for an iterator of a library's
         return None
     shown = source.cls.name if isinstance(source, Instance) else described(source)
     return guards.refuse(run, f"next takes an iterator, but it is given {shown}", "next(iter(...))")

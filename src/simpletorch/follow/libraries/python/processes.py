@@ -84,7 +84,8 @@ library_class(
     "multiprocessing.Pool",
     methods={
         **_MANAGED,
-        **dict.fromkeys(("map", "imap"), _map),
+        "map": _map,
+        "imap": lambda run, args, kwargs: _map_side_by_side(run, args[:3], kwargs),  # no chunksize
         "__init__": partial(_initialise, "processes initializer initargs"),
         "starmap": _starmap,
     },

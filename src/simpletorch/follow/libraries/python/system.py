@@ -20,6 +20,7 @@ from simpletorch.follow.values import (
     Class,
     Dict,
     Instance,
+    Iterator,
     List,
     Native,
     Property,
@@ -65,7 +66,7 @@ def _listdir(run: Interpreter, path: Value = None) -> Value:
     return _known(run, None if found is None else [name for name, _ in found], item)
 
 
-@model("glob.glob", "glob.iglob")
+@model("glob.glob")
 def _glob(
     run: Interpreter,
     pathname: Value,
@@ -78,6 +79,16 @@ def _glob(
     plain = root_dir is None and dir_fd is None and include_hidden is False
     found = _matching(run, _text(run, pathname), recursive is True) if plain else None
     return _known(run, found, run.unknown("the name of a file", "str", "data"))
+
+
+@native("glob.iglob")
+def _iglob(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    return _one_by_one(run.call(run.program.library(run, "glob.glob"), args, kwargs))
+
+
+def _one_by_one(found: Value) -> Value:
+    """The items of a list from a generator, which gives them once."""
+    return Iterator(found.items, found.item) if isinstance(found, List) else found
 
 
 def _matching(run: Interpreter, pattern: Value, recursive: bool, hidden: bool = False) -> list[Value] | None:
@@ -444,11 +455,8 @@ def _paths(name: str) -> Any:
         if isinstance(folder, str) and isinstance(pattern, str) and not kwargs:
             whole = posixpath.join(folder, "**" if name == "rglob" else "", pattern)
             found = _matching(run, whole.removeprefix("./"), True, hidden=True)
-        return _known(
-            run,
-            None if found is None else [_path(run, one) for one in found],
-            _path(run, run.unknown("a path", "str")),
-        )
+        paths = None if found is None else [_path(run, one) for one in found]
+        return _one_by_one(_known(run, paths, _path(run, run.unknown("a path", "str"))))
 
     return work
 
