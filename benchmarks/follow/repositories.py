@@ -2,7 +2,8 @@
 
 ``repositories.txt`` has the repositories and the rule that chose them. ``--mirrors`` is a folder with a git directory
 for each (``owner+name``, or one ``repo`` or ``repo/.git`` in it); its files are unpacked below ``--unpacked``, once.
-Each file is followed as the main program, in the repository's folder; nothing is installed for it::
+Each file is followed as the main program, in the repository's folder; nothing is installed for it. It sets
+``SIMPLETORCH_CACHE=off``, so that nothing was followed before::
 
     python benchmarks/follow/repositories.py --mirrors ~/mirrors               # results/sixty_repositories.md
     python benchmarks/follow/repositories.py --mirrors ~/mirrors --only gan    # prints only, of these kinds or names

@@ -212,7 +212,7 @@ def test_a_training_checkpoint_is_not_weights(tmp_path):
     torch.save({"model": {"fc.bias": torch.zeros(2)}, "epoch": 3}, tmp_path / "checkpoint.pth")
     with pytest.raises(CheckpointError, match="holds 'model', 'epoch', not tensors by name") as caught:
         read_weights(tmp_path / "checkpoint.pth")
-    assert "['model'] may be it" in caught.value.hint
+    assert "['model'], if that is the state dict" in caught.value.hint
     torch.save([1, 2], tmp_path / "list.pth")
     with pytest.raises(CheckpointError, match="holds a list, not tensors by name"):
         read_weights(tmp_path / "list.pth")
