@@ -6,8 +6,10 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import annotations, branches, guards, texts
+from simpletorch.follow import branches, guards, texts
+from simpletorch.follow.annotations import hold_class
 from simpletorch.follow.guards import Guard
+from simpletorch.follow.heap import Cells
 from simpletorch.follow.memory import remembered
 from simpletorch.follow.mistakes import events
 from simpletorch.follow.model import generators, iterators, kinds, managers, members, metaclasses, names, unmodelled
@@ -18,7 +20,6 @@ from simpletorch.follow.sources.syntax import of_node, own_nodes, walk
 from simpletorch.follow.values import (
     MISSING,
     SIZE,
-    Cells,
     Choice,
     Class,
     Dict,
@@ -251,7 +252,7 @@ def create(run: Interpreter, node: ast.ClassDef, scope: Scope) -> Value:
 
     value = _build(run, node.name, bases, options, body.cells, module, fill)
     if isinstance(value, Class):
-        annotations.hold_class(run, node, value, scope)
+        hold_class(run, node, value, scope)
     return _decorated(run, node, decorators, value)
 
 

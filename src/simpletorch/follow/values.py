@@ -154,7 +154,7 @@ class Unknown:
         self.harmless, self.without_tensors = harmless, without_tensors
         self.origin: str = reason  # why the value isn't known that it was derived from
         self.place: tuple[str, int] | None = None
-        self.given: tuple[Instance, ...] = ()  # objects that the unknown call was given which made it: it may keep them
+        self.given: tuple[Instance | Function, ...] = ()  # what the call that made it was given: it may keep them
         self.negates: Unknown | None = None  # of a bool: it is true where that one is false
         self.usual: bool | None = None  # of a bool: what it is unless something goes wrong (an exception is caught)
         self.length: int | Expr | None = None  # of a string

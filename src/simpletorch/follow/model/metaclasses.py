@@ -93,7 +93,8 @@ def begin(run: Interpreter, cls: Class, bases: Sequence[Value], options: Mapping
     if meta is not None:
         cls.metadata[META] = meta
         cls.metadata["metaclass"] = True
-        if meta.find("mro") is not None and meta.find("mro")[1].module == run.program.main:
+        order = meta.find("mro")
+        if order is not None and order[1].module == run.program.main:
             cls.unknown_base = run.unknown("the order of a class's bases")
         prepare = meta.find("__prepare__")
         if prepare is not None and isinstance(prepare[0], StaticMethod | Function):

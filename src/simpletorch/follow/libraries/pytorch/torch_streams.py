@@ -222,9 +222,11 @@ ALIASES["torch.cuda.StreamContext"] = "torch.cuda.stream"
 
 def _buffer(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     """``pool.get(*shape, dtype=, device=)`` or ``get(shape, dtype)``, and what ``with pool.borrowed(...)`` gives."""
-    if len(args) == 3 and isinstance(run.resolve(args[1]), List | tuple):
-        args, kwargs = args[:2], {**kwargs, "dtype": args[2]}
-    return run.ask("torch.empty", args[1:], kwargs)
+    sizes = args[1:]
+    if len(sizes) == 2 and isinstance(run.resolve(sizes[0]), List | tuple):
+        shape, dtype = sizes
+        return run.ask("torch.empty", (shape,), {**kwargs, "dtype": dtype})
+    return run.ask("torch.empty", sizes, kwargs)
 
 
 def _borrowed(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
