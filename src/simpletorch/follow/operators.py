@@ -927,7 +927,8 @@ def _in_iterator(run: Interpreter, source: Iterator, value: Value) -> Value:
             return False
         if one is iterators.UNSURE:
             break
-        answer = (one is value) if isinstance(value, Tensor) else _equal_items(run, one, value)
+        is_tensor = isinstance(value, Tensor)
+        answer = _tensor_among(run, value, (one,)) if is_tensor else _equal_items(run, one, value)
         if answer is True:
             return True
         if answer is not False:

@@ -249,6 +249,8 @@ def _make_type(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: di
         raise kinds.error("TypeError")
     if len(args) == 3 and cls.qualified == "builtins.type":
         name, bases, namespace = map(run.resolve, args)
+        if isinstance(namespace, Iterator | List | Set):
+            raise kinds.error("TypeError")
         if type(name) is str and type(bases) is tuple:
             held = namespace if isinstance(namespace, Dict) else Dict({}, run.unknown("what a class has"))
             return classes.build(run, name, tuple(map(run.resolve, bases)), held, kwargs)

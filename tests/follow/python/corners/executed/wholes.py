@@ -399,3 +399,18 @@ w1 = (lambda *a2: sum(a2))(*range(5)); w2 = [f2(2) for f2 in (lambda x2: x2, lam
 v1 = 0b1010 ^ 0b0110; v2 = ~v1 & 0xF; v3 = (1 << 10) - 1; v4 = v3.bit_count(); v5 = (-8) >> 1; v6 = -17 // 5; v7 = -17 % 5; v8 = int(-17 / 5); v9 = math.trunc(-3.7) + math.floor(-3.2); u1 = round(0.5) + round(1.5) + round(2.5); u2 = int(1e15) % 7; u3 = 7 if 0.1 + 0.2 == 0.3 else 8; u4 = int(float("inf") > 10 ** 100); u5 = len({1, 1.0, True}); u6 = float("nan") == float("nan"); u7 = int(math.isclose(0.1 + 0.2, 0.3)); u8 = (5).__add__(3); u9 = (7).__rsub__(10); t1 = bool(0.0) + bool("0") + bool([0]); t2 = complex(3, 4); t3 = int(abs(t2)); t4 = int((t2 * t2).real); t5 = 10 ** -1; t6 = int(t5 * 100); t7 = 0o17 + 0x1F; t8 = 1_000 // 3; t9 = int("  -12  ")
 s1 = "Mary had a little lamb"; s2 = s1.split()[::-1]; s3 = len(s2[0]); s4 = s1.title().count("L"); s5 = s1.partition("had")[2].strip().index("l"); s6 = s1.rsplit(" ", 1)[1]; s7 = len(s6); s8 = sum(ch in "aeiou" for ch in s1); s9 = len(s1.replace(" ", "")); r1 = s1.find("zzz"); r2 = s1.startswith(("X", "M")) + 1; r3 = s1[5:8] == "had"; r4 = len(s1.encode().hex()); r5 = s1.casefold().rindex("l"); r6 = "-".join(s1[:4]).count("-"); r7 = s1.swapcase()[0] == "m"; r8 = "{0}{1}{0}".format("a", "bc"); r9 = len(r8)
 t = torch.zeros(a, g, s)
+# == a tensor among the items of an iterator
+import torch
+class A:
+    def __iter__(self): return iter([-2, 1])
+x = torch.zeros(3, 4)
+try:
+    x in A()
+    n = 2
+except RuntimeError: n = 3
+try:
+    type("N", (), map(str, [1]))
+    m = 2
+except TypeError: m = 3
+k = int(x in iter(["a", x])) + 1
+l = int(x in iter(["a", None])) + 1
