@@ -170,16 +170,21 @@ def binary(run: Interpreter, name: str, left: Value, right: Value) -> Value:
     return _of_constants(run, name, left, right)
 
 
+def _mirrored(name: str) -> str:
+    """The method of the right operand that Python asks where the left one's passes."""
+    return _MIRRORED.get(name) or f"__r{name[2:]}"
+
+
 def _of_tensors(run: Interpreter, name: str, left: Value, right: Value) -> Value:
-    mirrored = _MIRRORED.get(name) or f"__r{name[2:]}"
     if name in ("__eq__", "__ne__") and (_is_refused(run, left) or _is_refused(run, right)):
         return _of_objects(run, name, left, right)
-    if type(right) is Instance and right.cls.find(mirrored) is not None and _is_refused(run, right):
+    if type(right) is Instance and right.cls.find(_mirrored(name)) is not None and _is_refused(run, right):
         return _of_objects(run, name, left, right)
     if isinstance(left, Tensor):
         if type(right) is not Tensor and (refused := events.OPERATOR(run, name, left, right)) is not None:
             return refused
         return offsets.moved(name, left, right, run.ask(f"Tensor.{name}", (left, right)))
+    mirrored = _mirrored(name)
     if isinstance(left, Instance) and left.cls.find(name) is not None:
         answer = run.resolve(run.call(run.attribute(left, name), (right,)))
         if answer is not NotImplemented:
@@ -204,7 +209,7 @@ def _is_refused(run: Interpreter, value: Value) -> bool:
 
 def _of_objects(run: Interpreter, name: str, left: Value, right: Value) -> Value:
     """An operator of the program's objects: each side is asked in Python's order, and may pass."""
-    mirrored = _MIRRORED.get(name) or f"__r{name[2:]}"
+    mirrored = _mirrored(name)
     order = [(left, right, name), (right, left, mirrored)]
     same = isinstance(left, Instance) and isinstance(right, Instance) and left.cls is right.cls
     if same and name not in _COMPARISONS:
@@ -232,7 +237,7 @@ def _of_objects(run: Interpreter, name: str, left: Value, right: Value) -> Value
 
 def _of_classes(run: Interpreter, name: str, left: Value, right: Value) -> Value:
     """An operator of classes, which their metaclasses answer."""
-    for one, other, method in ((left, right, name), (right, left, _MIRRORED.get(name) or f"__r{name[2:]}")):
+    for one, other, method in ((left, right, name), (right, left, _mirrored(name))):
         own = metaclasses.special(one, method) if isinstance(one, Class) else None
         if own is not None:
             answer = run.resolve(run.call(own, (other,)))
