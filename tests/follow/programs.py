@@ -66,6 +66,7 @@ def run_source(source: str, path: Path, arguments: tuple[str, ...] = ()) -> dict
     names = vars(module)
     path.write_text(source)
     before, sys.argv = sys.argv, [str(path), *arguments]
+    searched = list(sys.path)  # a program may add folders to it
     held = sys.modules["__main__"]
     sys.modules["__main__"] = module
     try:
@@ -73,6 +74,7 @@ def run_source(source: str, path: Path, arguments: tuple[str, ...] = ()) -> dict
             exec(compile(source, str(path), "exec"), names)
     finally:
         sys.argv = before
+        sys.path[:] = searched
         sys.modules["__main__"] = held
     return {k: v for k, v in names.items() if not k.startswith("_")}
 

@@ -154,10 +154,10 @@ class Steps(iterators.Lazy):
         """Whether it is suspended where closing it runs more statements."""
         if self.at == 0 or self.is_over:
             return False
-        return (bool(_last_things(self.function.node)) and _is_within(self.body, _try)) or self._waits_for_another
+        return (bool(_last_things(self.function.node)) and _is_within(self.body, _try)) or self._is_elsewhere
 
     @property
-    def _waits_for_another(self) -> bool:
+    def _is_elsewhere(self) -> bool:
         """Whether it is suspended in another generator, or inside a manager that is left when it is dropped."""
         is_in_another = _delegates(self.function.node) and _is_within(self.body, _delegated)
         return is_in_another or _is_within(self.body, _managed)
@@ -168,7 +168,7 @@ class Steps(iterators.Lazy):
             self.lost()
         if not self.waits:
             return
-        if self._waits_for_another:
+        if self._is_elsewhere:
             self.run.escape((self.function, *self._own_values()))
         for statement in _last_things(self.function.node):
             unmodelled.happens(self.run, statement, self.scope, "what a generator does when it is dropped")
