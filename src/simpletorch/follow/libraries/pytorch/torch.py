@@ -68,7 +68,6 @@ VALUES.update(
         "torch.nan": float("nan"),
         "torch.e": 2.718281828459045,
         "torch.newaxis": None,
-        "torch.__version__": Unknown("torch's version", "str"),
     }
 )
 
