@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches
-from simpletorch.follow.libraries import MADE, VALUES, Work, by_name, gives, library_class, model, native
+from simpletorch.follow.libraries import MADE, OWN, VALUES, Work, by_name, gives, library_class, model, native
 from simpletorch.follow.libraries.configs.words import Option, kind_of, literal, parameters, read, value
 from simpletorch.follow.libraries.python.argparse import missing
 from simpletorch.follow.values import (
@@ -33,7 +36,7 @@ def _one_of(run: Interpreter, named: dict[str, Value]) -> Value:
     """One of several functions, where the command line doesn't say which."""
     found: Value = MISSING
     for name, function in reversed(named.items()):
-        condition = run.unknown(f"whether the command is {name}", "bool")
+        condition = run.unknown(f"whether the command is {name}", "bool", "data")  # each is called in some run
         found = function if found is MISSING else branches.merge(condition, function, found)
     return found
 
@@ -150,12 +153,20 @@ native("click.argument")(_described("argument"))
 native("click.version_option", "click.help_option", "click.confirmation_option")(_described("other"))
 
 
-@native("click.pass_context", "click.pass_obj")
-def _with_context(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    function = run.resolve(args[0])
-    if isinstance(function, Function):
-        _note(run, function, ("context", (), ()))
-    return function
+def _handed(what: str) -> Work:
+    """``@click.pass_context``, ``@click.pass_obj``: the function gets it before its options."""
+
+    def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+        function = run.resolve(args[0])
+        if isinstance(function, Function):
+            _note(run, function, (what, (), ()))
+        return function
+
+    return work
+
+
+native("click.pass_context")(_handed("context"))
+native("click.pass_obj")(_handed("obj"))
 
 
 def _decorator(cls: str) -> Work:
@@ -214,43 +225,82 @@ def _call_command(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, V
     given = kwargs.get("args", args[1] if len(args) > 1 else None)
     words = run.program.arguments if given is None else run.items(given)
     known = words is not None and all(isinstance(w, str) for w in words)
-    return _invoke(run, args[0], list(words or ()) if known else None)
+    context = {k: kwargs[k] for k in ("obj", "parent") if k in kwargs}
+    return _invoke(run, args[0], list(words or ()) if known else None, context)
 
 
-def _invoke(run: Interpreter, command: Value, words: list[str] | None) -> Value:
+def _invoke(run: Interpreter, command: Value, words: list[str] | None, context: dict[str, Value]) -> Value:
+    """Call a command, whose context gets these arguments."""
     command = run.resolve(command)
     if not isinstance(command, Instance):
         return run.call_in_the_dark(command, (), {})
-    commands = command.cells.get("commands")
+    name = command.cells.get("name") if "parent" in context else run.unknown("the program's name", "str", "data")
+    context = {"command": command, "info_name": name, **context}
+    commands, function = command.cells.get("commands"), command.cells.get("function")
     if not command.cls.is_a("click.Group") or not isinstance(commands, Dict):
-        return _with_options(run, command.cells.get("function"), words)
+        return _with_options(run, function, words, _context(run, context))
     place = next((i for i, w in enumerate(words or ()) if w in commands.cells), None)
-    _with_options(run, command.cells.get("function"), None if words is None else words[:place])
+    is_alone = place is None and (command.cells.get("alone") is True or not commands.cells)
+    named = None if is_alone else run.unknown("the name of a command", "str", "data")
     if words is not None and place is not None:
-        return _invoke(run, commands.cells[words[place]], words[place + 1 :])
-    if command.cells.get("alone") is True or not commands.cells:
+        named = words[place]
+    made = _context(run, {**context, "invoked_subcommand": named})
+    _with_options(run, function, None if words is None else words[:place], made)
+    if words is not None and place is not None:
+        return _invoke(run, commands.cells[words[place]], words[place + 1 :], {"parent": made})
+    if is_alone:
         return None
-    each = {str(k): Native(str(k), lambda run, args, kwargs, c=c: _invoke(run, c, words)) for k, c in
-            commands.cells.items()}  # fmt: skip
+    each = {
+        str(k): Native(str(k), lambda run, args, kwargs, c=c: _invoke(run, c, words, {"parent": made}))
+        for k, c in commands.cells.items()
+    }
     return run.call(_one_of(run, each), ())
 
 
-def _with_options(run: Interpreter, function: Value, words: list[str] | None) -> Value:
+def _context(run: Interpreter, given: dict[str, Value]) -> Value:
+    return run.call(run.program.library(run, "click.Context"), (), given)
+
+
+@native("click._invoked")
+def _invoked(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """``context.invoke(callback, ...)``: what a command isn't given has the defaults of its options."""
+    context, callback, *rest = args
+    command = run.resolve(callback)
+    if not isinstance(command, Instance) or not command.cls.is_a("click.Command"):
+        return run.call(command, tuple(rest), kwargs)
+    made = _context(run, {"command": command, "info_name": command.cells.get("name"), "parent": context})
+    return _with_options(run, command.cells.get("function"), [], made, tuple(rest), kwargs)
+
+
+def _with_options(
+    run: Interpreter,
+    function: Value,
+    words: list[str] | None,
+    context: Value,
+    placed: tuple[Value, ...] = (),
+    named: Mapping[str, Value] = MappingProxyType({}),
+) -> Value:
     function = run.resolve(function)
     if not isinstance(function, Function):
         return run.call_in_the_dark(function, (), {})
-    options, context = [], []
+    options: list[Option] = []
+    first: list[Value] = []
     for kind, names, rows in function.attributes.get(_OPTIONS, ()):
-        if kind == "context":
-            context.append(run.unknown("a context of click"))
+        if kind in ("context", "obj"):
+            first.append(context if kind == "context" else run.attribute(context, "obj"))
         elif kind != "other":
             option = _option(run, kind, names, dict(rows))
             if option is None:
                 return run.call_in_the_dark(function, (), {})
             options.append(option)
     found = None if words is None else read(words, options)
-    return run.call(function, tuple(context), {o.name: value(run, o, None if found is None else found[0])
-                                               for o in options})  # fmt: skip
+    given = {o.name: value(run, o, None if found is None else found[0]) for o in options if o.name not in named}
+    given.update(named)
+    params = run.attribute(context, "params")
+    if isinstance(params, Dict):
+        for name, one in given.items():
+            run.heap.write(params.cells, name, one)
+    return run.call(function, (*first, *placed), given)
 
 
 def _option(run: Interpreter, kind: str, names: tuple[Value, ...], given: dict[str, Value]) -> Option | None:
@@ -299,7 +349,8 @@ def _type(kind: Value, default: Value) -> str:
 VALUES.update({f"click.{n}": t for n, t in {"INT": "int", "FLOAT": "float", "STRING": "str", "BOOL": "bool"}.items()})
 for _name in ("IntRange", "FloatRange", "Choice", "Path"):
     library_class(f"click.{_name}", methods={"__init__": lambda run, args, kwargs: None}, unknown="a type of click's")
-gives("click.echo click.secho click.style click.progressbar click.prompt click.confirm")
+OWN["click.Context"] = Path(__file__).with_name("click.txt")
+gives("click._unknown click.echo click.secho click.style click.progressbar click.prompt click.confirm")
 library_class(
     "click.Command",
     methods={"__call__": _call_command, "main": _call_command},
