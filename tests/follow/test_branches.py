@@ -127,3 +127,77 @@ def test_what_the_program_fills_a_tensor_with_decides_with_it(counts, tmp_path):
 @pytest.mark.parametrize("counts", ["torch.randint(0, 3, (1,))", "torch.zeros(1).uniform_().long()"])
 def test_a_condition_on_data_may_hold_or_not(counts, tmp_path):
     assert lines(FILLED.replace("COUNTS", counts), tmp_path) == [5]
+
+
+# -- mistakes inside ``try`` -------------------------------------------------------------------------------------------
+
+TRAINING = """
+import logging
+import sys
+import traceback
+net = nn.Sequential(nn.Linear(5, 7), nn.ReLU(), nn.Linear(8, 3))
+opt = torch.optim.SGD(net.parameters(), 0.1)
+def train():
+    for epoch in range(3):
+        loss = net(torch.randn(11, 5)).mean()
+        loss.backward()
+        opt.step()
+try:
+    train()
+"""
+TOLD = {
+    "only its message": "except Exception as e:\n    print(e)\n",
+    "an exit": "except Exception as e:\n    logging.error(e)\n    sys.exit(1)\n",
+    "raised again": "except Exception:\n    traceback.print_exc()\n    raise\n",
+    "raised as another": "except Exception as e:\n    raise RuntimeError('training failed') from e\n",
+    "out of memory": "except RuntimeError as e:\n    if 'out of memory' in str(e):\n        print('smaller batches')\n"
+    "    else:\n        raise e\n",
+    "passed on": "finally:\n    print('saved')\n",
+    "another class": "except KeyboardInterrupt:\n    print('stopped')\n",
+}
+
+
+@pytest.mark.parametrize("handler", TOLD.values(), ids=TOLD.keys())
+def test_a_training_that_surely_fails_is_an_error_inside_try(handler, tmp_path):
+    assert lines(TRAINING + handler, tmp_path) == [9]
+
+
+def test_a_step_that_surely_fails_in_each_round_is_an_error(tmp_path):
+    source = """
+net = nn.Linear(5, 7)
+opt = torch.optim.SGD(net.parameters(), 0.1)
+for epoch in range(3):
+    try:
+        loss = net(torch.randn(11, 3)).mean()
+        loss.backward()
+        opt.step()
+    except Exception as e:
+        print("skipped", e)
+        continue
+"""
+    assert lines(source, tmp_path) == [6]
+
+
+UNTOLD = {
+    "a demonstration": "try:\n    nn.Linear(3, 5)(torch.zeros(2, 7))\nexcept Exception as e:\n    print('see:', e)\n",
+    "one of several classes": "try:\n    nn.Linear(3, 5)(torch.zeros(2, 7))\nexcept RuntimeError:\n    pass\n",
+    "another way": "try:\n    y = nn.Linear(3, 5)(torch.zeros(2, 7))\nexcept Exception:\n    y = torch.zeros(2, 5)\n",
+    "taken as another": """def check(x):
+    try:
+        return nn.Linear(3, 5)(x)
+    except RuntimeError as e:
+        raise ValueError("wrong") from e
+try:
+    check(torch.zeros(2, 7))
+except ValueError as e:
+    print("good:", e)
+""",
+    "a training with another way": TRAINING + "except Exception:\n    net = nn.Linear(5, 3)\n    train()\n",
+    "a step on purpose": "w = torch.zeros(3, requires_grad=True)\ntry:\n    (w @ torch.zeros(5)).backward()\n"
+    "except RuntimeError as e:\n    print(e)\n",
+}
+
+
+@pytest.mark.parametrize("source", UNTOLD.values(), ids=UNTOLD.keys())
+def test_a_mistake_that_is_taken_is_no_error(source, tmp_path):
+    assert lines(source, tmp_path) == []

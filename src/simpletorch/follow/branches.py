@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from simpletorch.follow import guards
 from simpletorch.follow.heap import OF_GRAPHS, Change, born, now
 from simpletorch.follow.marks import carried, sparsity
+from simpletorch.follow.model import caught
 from simpletorch.follow.numbers import indexes, offsets
 from simpletorch.follow.outcomes import Done, Outcome, Raise, Raised, Return, Split
 from simpletorch.follow.values import (
@@ -543,6 +544,7 @@ def _aside(run: Interpreter, condition: Unknown, holds: bool, go: Callable[[], D
 
 def join(run: Interpreter, outcomes: list[Outcome]) -> Done:
     """Join the ways that end in the same manner. If all do, their changes are made, and that is how it ends."""
+    caught.tell_of(run, outcomes)
     _report(run, outcomes)
     alive = [o for o in outcomes if not isinstance(o.done, Raise) or guards.is_caught(run, o.done.error)]
     outcomes = alive or outcomes[:1]  # what nobody catches ends the program: who gets on did not raise it
@@ -736,6 +738,8 @@ def finish(run: Interpreter, done: Done) -> Value:
         raising = [o for o in done.outcomes if o.kind == "raise"]
         for o in raising:
             _remember(run, o)
+        caught.tell_of(run, raising)
+        _report(run, done.outcomes)
         going = [
             Outcome(o.done if o.kind == "return" else Return(None), o.change, o.findings, o.conditions, o.began)
             for o in done.outcomes

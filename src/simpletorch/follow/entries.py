@@ -19,6 +19,7 @@ from simpletorch.follow.annotations import tensor_of
 from simpletorch.follow.heap import now
 from simpletorch.follow.layers import is_module
 from simpletorch.follow.marks import devices, gradients
+from simpletorch.follow.model import caught
 from simpletorch.follow.model.scopes import Scope
 from simpletorch.follow.outcomes import Exhausted, Raised
 from simpletorch.follow.sources.syntax import own_nodes, walk
@@ -67,8 +68,8 @@ def _apart(run: Interpreter, work: Any) -> None:
         with run.heap.aside():
             run.heap.write(run.modes, gradients.MODE, run.unknown("the mode in which a caller calls", "bool"))
             work()
-    except Raised:
-        pass
+    except Raised as error:
+        caught.tell(run, error)
     except Exhausted:
         if run.steps >= 0 or left <= most:  # the time, or the steps of the whole
             raise

@@ -83,6 +83,7 @@ class Finding:
     - ``is_certain``: the program surely gets there: no condition that isn't known leads to it, nor a loop that may run
       no round.
     - ``is_promise`` is what torch doesn't refuse: a result that isn't what its annotation says.
+    - ``operation`` is what refuses its operands: an operation or a layer of torch's; empty for other mistakes.
 
     Examples:
         >>> from pathlib import Path
@@ -107,6 +108,7 @@ class Finding:
     is_promise: bool = False
     severity: Severity = "error"
     is_certain: bool = field(default=False, compare=False)
+    operation: str = ""
 
     def has_passed(self, path: str, line: int) -> bool:
         """Whether the program has passed the line on its way to the mistake."""

@@ -29,6 +29,7 @@ from simpletorch.follow.libraries.pytorch import (  # noqa: F401  (tables)
 )
 from simpletorch.follow.marks.seen import Seen, Watching
 from simpletorch.follow.mistakes import events
+from simpletorch.follow.model import caught
 from simpletorch.follow.model.scopes import Scope
 from simpletorch.follow.outcomes import Exhausted, Raise, Raised
 from simpletorch.follow.sources import texts
@@ -155,6 +156,7 @@ def follow_from(
             done = run.execute(tree.body, scope)
         if isinstance(done, Raise):
             ended = _ending(run, tree, done.error)
+            caught.tell(run, done.error)
             if done.error.name != "SystemExit":
                 run.note_reason(f"{done.error.name} is raised")
         branches.settle(run, done)

@@ -202,6 +202,7 @@ def refuse(
     """
     raised = Raised(error, None, _BASES)
     if is_caught(run, raised):
+        run.blame(raised, code, message, hint)
         raise raised
     run.find(code, message, hint)
     return run.unknown("an error was found here")

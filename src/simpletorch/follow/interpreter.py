@@ -519,10 +519,14 @@ class Interpreter:
 
     def report(self, report: Report) -> Value:
         """A mistake: where somebody may catch it, an exception; else a finding, and the value isn't known."""
-        if self.tries and CODES[f"tensor-{report.kind}"].severity == "error":
-            raise _exception(report)
+        code = f"tensor-{report.kind}"
+        if self.tries and CODES[code].severity == "error":
+            error = _exception(report)
+            if not self._depends(report):
+                self.blame(error, code, report.text, report.hint, operation=report.op)
+            raise error
         if not self._depends(report):
-            self.find(f"tensor-{report.kind}", report.text, report.hint)
+            self.find(code, report.text, report.hint, operation=report.op)
         return self.unknown("an error was found here")
 
     def _depends(self, report: Report) -> bool:
@@ -543,8 +547,8 @@ class Interpreter:
         shapes = [v.shape for v in report.operands.values() if isinstance(v, TensorType)]
         return any(variables(i) & self.symbols for s in shapes for i in s.items if isinstance(i, Expr))
 
-    def find(self, code: str, message: str, hint: str | None = None, *, is_promise: bool = False) -> None:
-        """Write a mistake down, with the way here."""
+    def find(self, code: str, message: str, hint: str | None = None, **about: Any) -> None:
+        """Write a mistake down, with the way here; ``about`` are other fields of the finding."""
         if self.program.packages.is_inside(self):
             if not self.program.packages.counts(self, code):
                 return
@@ -553,7 +557,13 @@ class Interpreter:
         self.failed += CODES[code].severity == "error"
         path, node, _ = self.place
         if not self._is_found(path, getattr(node, "lineno", 0), code):  # a loop comes here in each round
-            self.findings.append(self.finding(code, message, hint, is_promise=is_promise))
+            self.findings.append(self.finding(code, message, hint, **about))
+
+    def blame(self, error: Raised, code: str, message: str, hint: str | None, **about: Any) -> None:
+        """An exception is raised in place of a mistake, which is told if it isn't taken after all (`caught`)."""
+        if not self.program.packages.is_inside(self):
+            error.finding = self.finding(code, message, hint, **about)
+            error.through = tuple(call.node for call in self.running)
 
     @property
     def place(self) -> tuple[str, ast.AST, int]:
@@ -573,7 +583,9 @@ class Interpreter:
                 way.append((*place, *entry[2:]))
         return way
 
-    def finding(self, code: str, message: str, hint: str | None, *, is_promise: bool = False) -> Finding:
+    def finding(
+        self, code: str, message: str, hint: str | None, *, is_promise: bool = False, operation: str = ""
+    ) -> Finding:
         """A mistake here, with the way here."""
         path, node, depth = self.place
         is_said = not self.program.packages.is_inside(self) or CODES[code].severity == "error"
@@ -592,6 +604,7 @@ class Interpreter:
             is_promise,
             CODES[code].severity,
             self.surely_gets_here,
+            operation,
         )
 
     @property

@@ -63,6 +63,8 @@ class Raised(Exception):
         super().__init__(name)
         self.name, self.value, self.bases = name, value, bases
         self.is_told = False  # whether it was found already: what raises it goes on with what isn't known
+        self.finding: Finding | None = None  # the mistake for which it is raised, where somebody may take it
+        self.through: tuple[ast.AST, ...] = ()  # the functions that were running then
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from simpletorch.follow.annotations import hold_variable
 from simpletorch.follow.guards import Guard
 from simpletorch.follow.marks import devices
 from simpletorch.follow.mistakes import events
-from simpletorch.follow.model import handlers, kinds, unmodelled
+from simpletorch.follow.model import caught, handlers, kinds, unmodelled
 from simpletorch.follow.outcomes import BREAK, CONTINUE, Done, Ending, Outcome, Passing, Raise, Raised, Return, Split
 from simpletorch.follow.sources import imports, machines, moves, refusals
 from simpletorch.follow.sources.syntax import of_node, unparsed, walk
@@ -256,6 +256,8 @@ def _raise(run: Interpreter, node: ast.Raise, scope: Scope) -> Done:
     if isinstance(node.exc, ast.Call) and scope.path in run.program.own - run.program.packages.files:
         return Raise(refusals.refused(run, node.exc, scope))
     error = handlers.exception_of(run, run.evaluate(node.exc, scope))
+    if run.handled and error.finding is None:  # raised for the mistake that a handler has taken
+        error.finding = run.handled[-1].finding
     if isinstance(error.value, Instance):
         _chain(run, error.value, None if node.cause is None else (run.evaluate(node.cause, scope),))
     elif node.cause is not None:
@@ -409,30 +411,34 @@ def _guarded(run: Interpreter, node: ast.Try, scope: Scope) -> Done:
 
     def following(way: Outcome) -> Done:
         if isinstance(way.done, Raise):
-            return _handled(run, way.done.error, catching, scope)
+            return _handled(run, node, way.done.error, catching, scope)
         return run.execute(node.orelse, scope)
 
     return branches.go_on(run, ways, following, ("normal", "raise"))
 
 
-def _handled(run: Interpreter, error: Raised, catching: handlers.Catching, scope: Scope) -> Done:
-    return _one_of(run, error, handlers.takers(error, catching), scope)
+def _handled(run: Interpreter, node: ast.Try, error: Raised, catching: handlers.Catching, scope: Scope) -> Done:
+    return _one_of(run, node, error, handlers.takers(error, catching), scope)
 
 
-def _one_of(run: Interpreter, error: Raised, options: Sequence[ast.ExceptHandler | None], scope: Scope) -> Done:
+def _one_of(
+    run: Interpreter, node: ast.Try, error: Raised, options: Sequence[ast.ExceptHandler | None], scope: Scope
+) -> Done:
     if len(options) > 1:
         condition = run.unknown("what is raised", "bool")
         return branches.choose(
             run,
             condition,
-            lambda: _one_of(run, error, options[:1], scope),
-            lambda: _one_of(run, error, options[1:], scope),
+            lambda: _one_of(run, node, error, options[:1], scope),
+            lambda: _one_of(run, node, Raised(error.name, error.value, error.bases), options[1:], scope),
         )
     (handler,) = options
     if handler is None:
         return Raise(error)
     if handler.name:
         run.heap.write(scope.holder(handler.name), handler.name, handlers.object_of(run, error))
+    if caught.is_failure(run, node, handler, error):
+        caught.tell(run, error)
     run.handled.append(error)
     try:
         return run.execute(handler.body, scope)

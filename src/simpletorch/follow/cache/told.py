@@ -137,7 +137,7 @@ def _written(finding: Finding, passed: dict[Passed, int]) -> list[Any]:
     statements = sorted(passed.setdefault(statement, len(passed)) for statement in sorted(f.passed))
     return [
         *(f.path, f.line, f.column, f.code, f.message, f.hint, trace, f.end_line, f.end_column, f.entry),
-        *(_spans(statements), f.is_promise, f.severity, f.is_certain),
+        *(_spans(statements), f.is_promise, f.severity, f.is_certain, f.operation),
     ]
 
 

@@ -183,11 +183,11 @@ class Watching(Interpreter):
             self._around.pop()
             self._keep(visit, around[1].inner if around else self.seen.visits)
 
-    def find(self, code: str, message: str, hint: str | None = None, *, is_promise: bool = False) -> None:
+    def find(self, code: str, message: str, hint: str | None = None, **about: Any) -> None:
         """Write a mistake down; the modules in which it is found fail."""
         before = len(self.findings)
-        Interpreter.find(self, code, message, hint, is_promise=is_promise)
-        if CODES[code].severity == "error" and not is_promise:
+        Interpreter.find(self, code, message, hint, **about)
+        if CODES[code].severity == "error" and not about.get("is_promise"):
             for _, visit in self._around:
                 visit.fails = True
                 visit.ends |= len(self.findings) > before and self.findings[-1].is_certain
