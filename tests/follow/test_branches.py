@@ -52,6 +52,58 @@ def test_what_fails_on_one_way_of_the_settings_is_none(tmp_path):
     assert lines("x = torch.zeros(2, 3)\nif flag:\n    x = x @ torch.zeros(7, 11)\n", tmp_path) == []
 
 
+LIBRARY = "import somewhere\nx = torch.zeros(2, 3)\nenvironment = somewhere.make('Pong')\n"
+
+
+def test_what_fails_where_a_library_is_asked_is_an_error(tmp_path):
+    steps = "while not environment.steps() > 100:\n    x @ torch.zeros(7, 11)\n"
+    assert lines(LIBRARY + steps, tmp_path) == [5]
+    ends = "if somewhere.is_asked():\n    raise SystemExit\nx @ torch.zeros(7, 11)\n"
+    assert lines(LIBRARY + ends, tmp_path) == [6]
+    assert lines(LIBRARY + "if environment.count == len(flag):\n    x @ torch.zeros(7, 11)\n", tmp_path) == []
+
+
+def test_a_class_that_fails_where_a_library_is_asked_is_none(tmp_path):
+    """The library may know which class it has: ``if "torch" in somewhere.kind(x): x.numpy()``."""
+    assert lines(LIBRARY + "x = [x]\nif environment.fast:\n    x = torch.relu(x)\n", tmp_path) == []
+
+
+CORRELATED = (
+    ("cfg = json.load(open('s.json'))", "cfg['pool']", "cfg.get('pool', False)"),
+    ("", "os.environ.get('POOL') == '1'", "os.getenv('POOL') == '1'"),
+    ("import somewhere", "somewhere.is_fast()", "somewhere.is_fast()"),
+    ("import somewhere\ncfg = somewhere.load()", "cfg.name == 'a'", "not cfg.name != 'a'"),
+    ("import somewhere\ncfg = somewhere.load()", "cfg.n > 3", "cfg.n >= 4"),
+    ("import somewhere\ncfg = somewhere.load()", "cfg.name.startswith('res')", "cfg.name.startswith('res')"),
+    ("import somewhere\ncfg = somewhere.load()", "isinstance(cfg, dict)", "isinstance(cfg, dict)"),
+    ("import somewhere\ncfg = somewhere.load()", "cfg.a and cfg.b", "cfg.a and cfg.b"),
+    ("", "os.path.exists('f.pt')", "Path('f.pt').exists()"),
+    ("import re, somewhere", "re.match('res', somewhere.NAME)", "re.match('res', somewhere.NAME)"),
+    ("lines = open('x.txt').readlines()", "len(lines) > 10", "len(lines) > 10"),
+)
+
+
+@pytest.mark.parametrize(("start", "first", "second"), CORRELATED, ids=[c[1] for c in CORRELATED])
+def test_settings_that_go_together_are_no_error(start, first, second, tmp_path):
+    source = f"""
+import os
+from pathlib import Path
+{start}
+w, v = torch.zeros(5), torch.zeros(5)
+if {first}:
+    w = torch.zeros(13)
+if {second}:
+    v = torch.zeros(13)
+w + v
+x = torch.zeros(2, 7)
+if {first}:
+    x = torch.zeros(2, 7, 11)
+if {second}:
+    x = x.permute(0, 2, 1)
+"""
+    assert lines(source, tmp_path) == []
+
+
 def test_what_fails_by_chance_is_an_error(tmp_path):
     assert lines("x = torch.zeros(2, 3)\nif random.random() < 0.5:\n    x = x @ torch.zeros(7, 11)\n", tmp_path) == [3]
 

@@ -560,14 +560,34 @@ def join(run: Interpreter, outcomes: list[Outcome]) -> Done:
 
 
 def _report(run: Interpreter, outcomes: Sequence[Outcome]) -> None:
-    """What was found counts if the program fails on every way, or where the condition can't have to do with sizes."""
+    """What was found counts if the program fails on every way, or where the condition can't have to do with it.
+
+    An operation whose operands are known fails whenever this way is taken. It is taken in some run if the condition
+    asks for nothing that the program makes.
+    """
     going = [o for o in outcomes if o.kind != "raise"] or outcomes
     everywhere = all(o.findings for o in going)
+    is_run = not run.entry and not run.hypothetical
     for o in outcomes:
-        if everywhere or all(c.cause == "data" or c.usual is holds for c, holds in o.conditions):
-            for f in o.findings:
+        apart = [c for c, holds in o.conditions if c.cause != "data" and c.usual is not holds]
+        is_elsewhere = is_run and all(map(_is_elsewhere, apart))
+        for f in o.findings:
+            if everywhere or not apart or (is_elsewhere and f.operation):
                 run.keep(f)
         o.findings = []
+
+
+_OF_LIBRARIES: Final = (" isn't followed", " isn't known to the follower")
+"""How the origins end of what a library gives that isn't known at all (`sources.imports`, `sources.program`)."""
+
+
+def _is_elsewhere(condition: Unknown) -> bool:
+    """Whether a condition asks an unknown library alone, as for the steps that an environment has made."""
+    while condition.negates is not None:
+        condition = condition.negates
+    _, *asked = condition.fact or ("", condition)
+    unknown = [v for v in asked if not is_known(v)]
+    return bool(unknown) and all(isinstance(v, Unknown) and v.origin.endswith(_OF_LIBRARIES) for v in unknown)
 
 
 def join_two(run: Interpreter, a: Outcome, b: Outcome) -> Outcome:
