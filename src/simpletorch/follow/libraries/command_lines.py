@@ -225,7 +225,7 @@ def _call_command(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, V
     given = kwargs.get("args", args[1] if len(args) > 1 else None)
     words = run.program.arguments if given is None else run.items(given)
     known = words is not None and all(isinstance(w, str) for w in words)
-    context = {k: kwargs[k] for k in ("obj", "parent") if k in kwargs}
+    context: dict[str, Value] = {k: v for k, v in kwargs.items() if k in ("obj", "parent")}
     return _invoke(run, args[0], list(words or ()) if known else None, context)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
 
 from simpletorch.follow import layers
 from simpletorch.follow.budget import STEPS, Budget
