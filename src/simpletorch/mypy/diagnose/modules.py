@@ -32,7 +32,7 @@ def as_results(
     checker: Any,
     mistakes: Callable[[CheckerPluginInterface], AbstractContextManager[list[Any]]],
 ) -> tuple[str, str] | None:
-    """What the module gives for the ``In`` of ``Module[In, Out]``, and ``Out``; None if it doesn't take that."""
+    """The result of the module for the ``In`` of ``Module[In, Out]``, and ``Out``; None if it doesn't take that."""
     name, _, stated = expected.partition("[")
     if checker is None or not stated or _short(name) != "Module":
         return None

@@ -395,7 +395,7 @@ class _Circumstances:
         return PlaceLifter(TypeTable(self._checker.modules), self._checker, self._line).facts.unscoped()
 
     def results(self, got: str, expected: str) -> tuple[str, str] | None:
-        """What a module gives, and what the ``Module[In, Out]`` that is expected does."""
+        """The result of a module, and the ``Out`` of the ``Module[In, Out]`` that is expected."""
         return as_results(got, expected, self._line, self._checker, mistakes)
 
     def known(self, dim: Dim) -> Dim:
