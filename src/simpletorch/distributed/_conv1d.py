@@ -11,6 +11,8 @@ from torch.distributed.device_mesh import DeviceMesh
 from torch.distributed.tensor import DTensor, Partial, Placement, Replicate, Shard, distribute_module, distribute_tensor
 from torch.distributed.tensor.parallel import ParallelStyle
 
+from simpletorch.errors import TorchError, as_also
+
 __all__ = ["Conv1DParallel"]
 
 
@@ -23,7 +25,7 @@ class Conv1DParallel(ParallelStyle):
     def __init__(self, style: str) -> None:
         super().__init__()
         if style not in ("out", "in", "thirds"):
-            raise NotImplementedError(f"a Conv1D is divided by 'out', 'in' or 'thirds', not by {style!r}")
+            raise as_also(TorchError, ValueError)(f"a Conv1D is divided by 'out', 'in' or 'thirds', not by {style!r}")
         self.style = style
         whole = Replicate()
         self.weight: Placement = {"out": Shard(1), "in": Shard(0)}.get(style, whole)

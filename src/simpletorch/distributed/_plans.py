@@ -242,6 +242,8 @@ def _torch_style(module: nn.Module, style: Style) -> Any:
         from simpletorch.distributed._conv1d import Conv1DParallel
 
         return Conv1DParallel(style)
+    if style == "thirds":
+        raise _Wrong(f"only a Conv1D of a GPT-2 is divided by 'thirds', not a {type(module).__name__}")
     from torch.distributed.tensor import Replicate
     from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel
 
