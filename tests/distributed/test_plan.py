@@ -13,9 +13,10 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from simpletorch import TorchError, train
 from simpletorch.cli import main
-from simpletorch.distributed import plan
+from simpletorch.distributed import Mesh, parallelize, plan
 from simpletorch.language.models import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM
 from simpletorch.vision.models import resnet18
+from tests.distributed import language
 
 WORLD = 6
 
@@ -161,6 +162,24 @@ def test_tensor_parallel_under_fsdp_holds_and_sends_what_was_said(fake_group):
     assert found.memory.optimizer == 0
 
 
+@pytest.mark.parametrize("name", ["BERT's words", "GPT-2", "T5"])
+def test_divided_language_models_hold_and_send_what_was_said(name):
+    from torch.testing._internal.distributed.fake_pg import FakeStore
+
+    dist.init_process_group("fake", rank=0, world_size=2, store=FakeStore())
+    net = language.made(name)
+    texts = 2 if name == "T5" else 1
+    found = plan(net, *["Int64[B, 7]"] * texts, mesh="tensor=2", batch=5, optimizer="sgd")
+    parallelize(net, Mesh(tensor=2))
+    with Wire() as wire:
+        net(*[TOKENS % 29] * texts).sum().backward()
+    dist.destroy_process_group()
+    assert found.memory.parameters == of_tensors(net.parameters())
+    sent = {kind: (len(sizes), sum(sizes)) for kind, sizes in wire.seen.items()}
+    assert sent == {kind: in_bytes(found, kind) for kind in sent}
+    assert sum(sum(sizes) for sizes in wire.seen.values()) == sum(c.bytes for c in found.collectives)
+
+
 def test_ddp_sends_what_was_said(fake_group):
     from torch.nn.parallel import DistributedDataParallel
 
@@ -296,8 +315,8 @@ def test_the_command_gives_data(capsys):
         (["--batch", "3"], "the inputs have the sizes B, T, and T is open"),
         (["--size", "T"], "--size T: write a size by its name"),
         (
-            ["--mesh", "tensor=2", "--batch", "2", "--size", "T=5"],
-            "parallelize has no plan for a GPT2LMHeadModel",
+            ["--mesh", "tensor=5", "--batch", "2", "--size", "T=5"],
+            "the tensor axis has 5 ranks, which don't divide dim",
         ),
     ],
 )

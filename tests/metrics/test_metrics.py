@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, confusion_matrix
 from torch.nn import functional as F
 
-from simpletorch.errors import DataError
+from simpletorch.errors import DataError, ShapeMismatch
 from simpletorch.metrics import AUROC, F1, Accuracy, ConfusionMatrix, Mean, MeanLoss, Precision, Recall
 
 SIZES = st.lists(st.integers(1, 13), min_size=1, max_size=7)
@@ -209,6 +209,15 @@ def test_soft_labels_on_a_gpu_are_found_when_the_accuracy_is_computed():
 def test_classes_out_of_range_are_refused(predicted, target, sentence):
     with pytest.raises(DataError, match=sentence):
         ConfusionMatrix(3).update(torch.tensor(predicted), torch.tensor(target))
+
+
+@pytest.mark.parametrize("scores", [2, 5])
+@pytest.mark.parametrize("kind", [ConfusionMatrix, F1])
+def test_scores_of_other_classes_are_refused(kind, scores):
+    """Also where no sample's best score is out of range."""
+    metric = kind(3)
+    with pytest.raises(ShapeMismatch, match=f"{kind.__name__} has 3 classes, but is given scores of {scores}"):
+        metric.update(torch.eye(scores)[:2], torch.tensor([0, 1]))
 
 
 def test_a_matrix_needs_a_class():

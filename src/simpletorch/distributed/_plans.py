@@ -7,12 +7,14 @@ narrows after it by its inputs, so that each pair needs one sum.
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from types import MethodType
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
 
 import torch
 from torch import nn
 
+from simpletorch.checks import is_bordered
 from simpletorch.distributed._group import has_group
 from simpletorch.distributed._mesh import Mesh, direction
 from simpletorch.distributed._sequence import sequence_styles
@@ -25,10 +27,10 @@ M = TypeVar("M", bound=nn.Module)
 
 _Wrong: Final = as_also(TorchError, ValueError)
 
-Style: TypeAlias = Literal["out", "in", "out and gather", "rows"]
+Style: TypeAlias = Literal["out", "in", "out and gather", "rows", "thirds"]
 """How a layer is divided. ``"out"``: its outputs, which stay divided; ``"in"``: its inputs, which are divided already,
 and its outputs are sums; ``"out and gather"``: its outputs, which every process then gets whole; ``"rows"``: an
-embedding's rows."""
+embedding's rows; ``"thirds"``: the outputs of a GPT-2's ``c_attn``, by heads, while its weight stays whole."""
 
 Plan: TypeAlias = Mapping[str, Style]
 """A style for each module, by name; ``*`` is a part of a name between dots."""
@@ -46,6 +48,21 @@ LLAMA: Final[Plan] = {
 }
 """Llama, Mistral, Qwen2 and others with these names, ours and transformers'."""
 
+_BLOCKS: Final[Mapping[str, Plan]] = {
+    "BertLayer": {
+        **dict.fromkeys([f"attention.self.{name}" for name in ("query", "key", "value")], "out"),
+        "attention.output.dense": "in",
+        "intermediate.dense": "out",
+        "output.dense": "in",
+    },
+    "T5Attention": {**dict.fromkeys(("q", "k", "v", "relative_attention_bias"), "out"), "o": "in"},
+    "T5DenseActDense": {"wi": "out", "wo": "in"},
+    "T5DenseGatedActDense": {"wi_0": "out", "wi_1": "out", "wo": "in"},
+    "GPT2Attention": {"c_attn": "thirds", "c_proj": "in"},
+    "GPT2MLP": {"c_fc": "out", "c_proj": "in"},
+}
+"""Styles within our language models, by class. Embeddings and heads, whose weights are tied, stay whole."""
+
 _HEADS: Final = ("heads", "kv_heads")  # of ours; transformers' attention counts heads by the width that it gets
 
 
@@ -59,7 +76,8 @@ def parallelize(model: M, mesh: Mesh | DeviceMesh, plan: Plan | None = None, *, 
         model: on any device, ``meta`` included.
         mesh: has a direction ``tensor``.
         plan: which layers are divided and how, such as ``{"layers.*.up": "out", "layers.*.down": "in"}``; by default
-            that of a Llama, or of our `MLP` and `FeedForward` blocks wherever they are.
+            that of a Llama, or of the blocks of our BERT, T5 and GPT-2, and of our `MLP` and `FeedForward`, wherever
+            they are.
         sequence: between layers each process has its part of the tokens, as a `DTensor` (sequence parallel), which
             takes less memory and sends as much; of a `LlamaForCausalLM` with its own plan.
 
@@ -69,6 +87,7 @@ def parallelize(model: M, mesh: Mesh | DeviceMesh, plan: Plan | None = None, *, 
     Raises:
         ValueError: a name of the plan is none of the model, the mesh has no direction ``tensor``, or ``sequence`` is
             asked of another model or with a plan.
+        ValueError: the plan divides one weight, which two layers share, in two ways.
         ShapeMismatch: the processes don't divide a layer, or its heads; all such layers are listed.
 
     Source: https://docs.pytorch.org/docs/stable/distributed.tensor.parallel.html
@@ -95,14 +114,20 @@ def parallelize(model: M, mesh: Mesh | DeviceMesh, plan: Plan | None = None, *, 
             "\n    ".join([f"{part.size()} processes can't divide these layers evenly:", *lines]),
             operation="parallelize",
         )
+    ties = _ties(model, styles)
     from torch.distributed.tensor.parallel import parallelize_module
 
-    own = in_sequence or {name: _torch_style(style) for name, style in styles.items()}
+    own = in_sequence or {name: _torch_style(model.get_submodule(name), style) for name, style in styles.items()}
     parallelize_module(model, part, own)
     _replicate_rest(model, part, set(own))
+    for (first, attribute), *others in ties:
+        for module, name in others:
+            module.register_parameter(name, first.get_parameter(attribute))
     for name, style in styles.items():
-        if style == "out":
+        if style in ("out", "thirds"):
             _divide_heads(model, name, part.size())
+    for name in _seeing_parts(model, styles):
+        _leave_border(model.get_submodule(name))
     return model
 
 
@@ -131,11 +156,15 @@ def _pairs(model: nn.Module) -> dict[str, Style]:
 
     found: dict[str, Style] = {}
     for name, module in model.named_modules():
+        prefix = f"{name}." if name else ""
+        children = dict(module.named_modules())
         if isinstance(module, (MLP, FeedForward)):
-            layers = [child for child, layer in module.named_modules() if isinstance(layer, nn.Linear)]
-            prefix = f"{name}." if name else ""
+            layers = [child for child, layer in children.items() if isinstance(layer, nn.Linear)]
             for first, second in zip(layers[::2], layers[1::2], strict=False):
                 found |= {prefix + first: "out", prefix + second: "in"}
+        elif type(module).__module__.startswith("simpletorch.language.models."):
+            styles = _BLOCKS.get(type(module).__name__, {})
+            found |= {prefix + child: style for child, style in styles.items() if child in children}
     return found
 
 
@@ -163,10 +192,58 @@ def styles_of(model: nn.Module, plan: Plan) -> dict[str, Style]:
     return found
 
 
-_STYLES: Final = ("out", "in", "out and gather", "rows")
+_STYLES: Final = ("out", "in", "out and gather", "rows", "thirds")
 
 
-def _torch_style(style: Style) -> Any:
+def divided_dim(module: nn.Module, style: str | None) -> int | None:
+    """The dim of a layer's weight that a style divides, None for a weight that stays whole."""
+    if style in (None, "thirds"):
+        return None
+    if style == "rows":
+        return 0
+    outputs_last = isinstance(module, nn.Embedding) or type(module).__name__ == "Conv1D"
+    return int((style == "in") != outputs_last)
+
+
+def _ties(model: nn.Module, styles: Mapping[str, Style]) -> list[list[tuple[nn.Module, str]]]:
+    """The places of each parameter that several modules have: torch would give every place a parameter of its own.
+
+    Raises:
+        ValueError: they are divided along different dims.
+    """
+    places: dict[int, list[tuple[nn.Module, str]]] = {}
+    dims: dict[int, set[int | None]] = {}
+    for path, module in model.named_modules():
+        for name, parameter in module.named_parameters(recurse=False):
+            places.setdefault(id(parameter), []).append((module, name))
+            dims.setdefault(id(parameter), set()).add(divided_dim(module, styles.get(path)))
+            if len(dims[id(parameter)]) > 1:
+                raise _Wrong(f"{path}.{name} is the weight of another layer too, and the plan divides that otherwise")
+    return [those for those in places.values() if len(those) > 1]
+
+
+def _seeing_parts(model: nn.Module, styles: Mapping[str, Style]) -> Iterable[str]:
+    """The modules that give or take a part of a divided result: they divide outputs or inputs, but not both."""
+    for path, _ in model.named_modules():
+        within = {style for name, style in styles.items() if name.startswith(f"{path}.")}
+        if within & {"out", "thirds", "in"} and (not within & {"out", "thirds"} or "in" not in within):
+            yield path
+
+
+def _leave_border(module: nn.Module) -> None:
+    """Call a module's ``forward`` without its border: the annotations give the undivided sizes."""
+    forward = type(module).forward
+    if is_bordered(forward):
+        module.forward = MethodType(forward.__wrapped__, module)  # type: ignore[attr-defined]
+
+
+def _torch_style(module: nn.Module, style: Style) -> Any:
+    if type(module).__name__ == "Conv1D":
+        from simpletorch.distributed._conv1d import Conv1DParallel
+
+        return Conv1DParallel(style)
+    if style == "thirds":
+        raise _Wrong(f"only a Conv1D of a GPT-2 is divided by 'thirds', not a {type(module).__name__}")
     from torch.distributed.tensor import Replicate
     from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel
 
@@ -185,16 +262,16 @@ def _undivided(model: nn.Module, styles: Mapping[str, Style], size: int) -> list
         module = model.get_submodule(name)
         weight = module.weight
         assert isinstance(weight, torch.Tensor)
-        dim = 1 if style == "in" else 0
+        dim = divided_dim(module, style)
         # an embedding's or a head's last part may be smaller: nothing is computed beside it
-        if style in ("out", "in") and weight.shape[dim] % size:
-            what = "inputs" if dim else "outputs"
+        if dim is not None and style in ("out", "in") and weight.shape[dim] % size:
+            what = "inputs" if style == "in" else "outputs"
             lines.append(f"{name}: {weight.shape[dim]} {what} for {size} processes")
         owner = model.get_submodule(name.rpartition(".")[0])
         for heads in _HEADS:
             number = getattr(owner, heads, None)
             line = f"{name.rpartition('.')[0]}: {number} {heads} for {size} processes"
-            if style == "out" and isinstance(number, int) and number % size and line not in lines:
+            if style in ("out", "thirds") and isinstance(number, int) and number % size and line not in lines:
                 lines.append(line)
     return lines
 
@@ -207,7 +284,7 @@ def _replicate_rest(model: nn.Module, mesh: DeviceMesh, planned: set[str]) -> No
     def enter(_module: nn.Module, inputs: Any, mesh: DeviceMesh) -> Any:
         return tuple(
             DTensor.from_local(value, mesh, [Replicate()], run_check=False)
-            if isinstance(value, torch.Tensor)
+            if isinstance(value, torch.Tensor) and not isinstance(value, DTensor)
             else value
             for value in inputs
         )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from simpletorch.errors import DataError
+from simpletorch.errors import DataError, ShapeMismatch
 from simpletorch.metrics._metric import classes_of, predicted_classes, refuse_soft
 from simpletorch.metrics._streaming import Streaming
 
@@ -27,6 +27,12 @@ def class_pairs(
     """The predicted and the right classes, both Int64 ``[n]`` with numbers below ``classes``."""
     given, target = target, classes_of(target, who, output)
     predicted = predicted_classes(output, target, who, threshold)
+    if output.ndim == target.ndim + 1 and output.shape[1] != classes:
+        raise ShapeMismatch(
+            classes,
+            output.shape[1],
+            f"{who} has {classes} classes, but is given scores of {output.shape[1]}: {list(output.shape)}",
+        )
     refuse_soft(given, who, ignore_index)
     if ignore_index is not None:
         counts = target != ignore_index
@@ -96,6 +102,7 @@ class ConfusionMatrix(Streaming):
         Raises:
             DataError: shapes or dtypes are not as for `Accuracy`, a class number is not in 0..C-1, or a floating target
                 is neither 0 nor 1.
+            ShapeMismatch: the scores are of another number of classes.
         """
         predicted, target = class_pairs(
             output, target, "ConfusionMatrix", self.classes, self.threshold, self.ignore_index

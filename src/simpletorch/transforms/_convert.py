@@ -117,17 +117,13 @@ class Normalize(Transform):
 
     def __init__(self, mean: float | Sequence[float], std: float | Sequence[float], inplace: bool = False) -> None:
         super().__init__()
-        self.mean, self.std = (
-            torch.tensor([x] if isinstance(x, (int, float)) else list(x), dtype=torch.float32).view(-1, 1, 1)
-            for x in (mean, std)
-        )
+        means, deviations = ([x] if isinstance(x, (int, float)) else list(x) for x in (mean, std))
+        if len(means) != len(deviations) or not means:
+            raise DataError(f"Normalize got {len(means)} means but {len(deviations)} deviations: one of each a channel")
+        if 0 in deviations:
+            raise DataError(f"Normalize divides by std, but it is {deviations}: none of them may be 0")
+        self.mean, self.std = (torch.tensor(x, dtype=torch.float32).view(-1, 1, 1) for x in (means, deviations))
         self.inplace = inplace
-        if len(self.mean) != len(self.std) or not len(self.mean):
-            raise DataError(
-                f"Normalize got {len(self.mean)} means but {len(self.std)} deviations: one of each a channel"
-            )
-        if not bool((self.std != 0).all()):
-            raise DataError(f"Normalize divides by std, but it is {self.std.flatten().tolist()}: none of them may be 0")
 
     def __call__(self, image: Tensor[DT, *Batch, C, H, W]) -> Tensor[DT, *Batch, C, H, W]:
         """The normalised image."""

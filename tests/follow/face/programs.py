@@ -48,7 +48,7 @@ def _read() -> list[Program]:
 _MODULES = {"data": "torch.utils.data", "optim": "torch.optim", "nn": "torch.nn"}
 _OURS = re.compile(
     r"\b(?:losses|metrics|train|transforms|pure|Digits|MLP|FeedForward|Residual|SelfAttention|CharTokens)\b|\w+Block"
-    r"|ReplayBuffer|decay_groups|ParameterGroup|run_padded"
+    r"|ReplayBuffer|decay_groups|ParameterGroup|run_padded|EMA|SWA|Warmup|amp\.|kernels\.|export\."
 )
 
 

@@ -39,3 +39,25 @@ def fail_chain() -> None:
 
 def fail_result() -> None:
     width(nn.Linear(11, 13), torch.zeros(3, 11)) + torch.zeros(3, 7)  # E: tensor-shape
+
+
+Stated = snn.Module[Tensor[Float32, 3, 11], Tensor[Float32, 3, 7]]
+
+
+def use(model: Stated) -> None:
+    model(torch.zeros(3, 11)) + torch.zeros(3, 7)
+
+
+def fail_assigned() -> None:
+    layer: Stated = snn.Linear(11, 5)  # E: tensor-shape
+    use(layer)
+
+
+def fail_in_a_list() -> None:
+    layers: list[Stated] = [snn.Linear(11, 5)]  # E: tensor-shape
+    use(layers[0])
+
+
+def fail_in_a_dict() -> None:
+    layers: dict[str, Stated] = {"first": snn.Linear(11, 5)}  # E: tensor-shape
+    use(layers["first"])

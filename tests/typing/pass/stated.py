@@ -46,3 +46,27 @@ perhaps(nn.Linear(11, 7))
 perhaps()
 pick(Encoder())
 found: Tensor[Float32, 3, 13] = width(nn.Linear(11, 13), torch.zeros(3, 11))
+
+
+Stated = snn.Module[Tensor[Float32, 3, 11], Tensor[Float32, 3, 7]]
+layer: Stated = snn.Linear(11, 7)
+layers: list[snn.Module[Tensor[Float32, 3, 11], Tensor[Float32, 3, 7]]] = [snn.Linear(11, 7), Encoder()]
+by_name: dict[str, Stated] = {"first": snn.Linear(11, 7)}
+
+
+class Holder:
+    def __init__(self) -> None:
+        self.model: Stated = nn.Linear(11, 7)
+
+
+def made() -> Stated:
+    return snn.Linear(11, 7)
+
+
+def given(model: snn.Module[Tensor[Float32, B, 11], Tensor[Float32, B, 7]] = snn.Linear(11, 7)) -> None: ...  # noqa: B008
+
+
+def many(models: list[snn.Module[Tensor[Float32, B, 11], Tensor[Float32, B, 7]]]) -> None: ...
+
+
+many([snn.Linear(11, 7), Encoder()])

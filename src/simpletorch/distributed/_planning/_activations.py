@@ -111,8 +111,9 @@ def traced(
 
 
 def _is_split(name: str, parameter: torch.Tensor, split: Mapping[str, str]) -> bool:
-    """A bias that is added after the sum over the ranks is whole."""
-    return parameter.ndim > 1 or split[name.rpartition(".")[0]] != "in"
+    """A bias that is added after the sum over the ranks is whole, and so are the weights of thirds."""
+    style = split[name.rpartition(".")[0]]
+    return style != "thirds" and (parameter.ndim > 1 or style != "in")
 
 
 def _maker(sizes: Mapping[str, int], floating: torch.dtype) -> Callable[[Any], torch.Tensor]:
@@ -211,8 +212,9 @@ def _hooks(model: nn.Module, watch: _Watch, blocks: Sequence[str], split: Mappin
 
             def joined(module: Any, args: Any, output: Any, path: str = path, style: str = style) -> None:
                 given = next(_tensors(args))
-                watch.found.sizes.setdefault(path, []).append((_bytes(given), _bytes(next(_tensors(output)))))
-                if style != "out":
+                learning = _bytes(given) if given.is_floating_point() else 0  # indices have no gradient
+                watch.found.sizes.setdefault(path, []).append((learning, _bytes(next(_tensors(output)))))
+                if style not in ("out", "thirds"):
                     watch.whole(output)
 
             stack.callback(modules[path].register_forward_hook(joined).remove)

@@ -10,6 +10,7 @@ from typing import Final
 import torch
 from torch import nn
 
+from simpletorch.distributed._plans import divided_dim
 from simpletorch.errors import TorchError, as_also
 
 __all__ = [
@@ -99,7 +100,7 @@ def layout_of(
     for name, parameter in model.named_parameters():
         path = name.rpartition(".")[0]
         shape = list(parameter.shape)
-        dim = _shared_dim(split.get(path), parameter.ndim)
+        dim = _shared_dim(model.get_submodule(path), split.get(path), parameter.ndim)
         if dim is not None:
             if shape[dim] % mesh["tensor"]:
                 raise as_also(TorchError, ValueError)(
@@ -116,10 +117,11 @@ def layout_of(
     return Layout(tuple(parts), tuple(group for group in ("", *blocks) if group in used))
 
 
-def _shared_dim(style: str | None, ndim: int) -> int | None:
-    if style == "in":
-        return 1 if ndim > 1 else None  # a bias is added to the sum
-    return None if style is None else 0
+def _shared_dim(module: nn.Module, style: str | None, ndim: int) -> int | None:
+    dim = divided_dim(module, style)
+    if ndim > 1 or dim is None:
+        return dim
+    return None if style == "in" else 0  # a bias is added to the sum
 
 
 def _product(sizes: list[int]) -> int:

@@ -62,7 +62,7 @@ def collectives_of(
         data = _replicated(layout, mesh, precision, broadcast=parallel == "zero1")
     else:
         data = _sharded(layout, mesh, precision, again=parallel == "fsdp")
-    return tuple(found for found in (*data, *_split(mesh, sizes, split)) if found.ranks > 1 and found.calls)
+    return tuple(found for found in (*data, *_split(layout, mesh, sizes, split)) if found.ranks > 1 and found.calls)
 
 
 def _replicated(
@@ -111,12 +111,19 @@ def reduce_dtype(precision: Precision, dtype: torch.dtype) -> torch.dtype:
 
 
 def _split(
-    mesh: Mapping[str, int], sizes: Mapping[str, list[tuple[int, int]]], split: Mapping[str, str]
+    layout: Layout,
+    mesh: Mapping[str, int],
+    sizes: Mapping[str, list[tuple[int, int]]],
+    split: Mapping[str, str],
 ) -> Iterator[Collective]:
     """Divided by outputs, the gradient of the input is summed; by inputs, the output: Megatron's f and g."""
-    given = [size for path, calls in sizes.items() if split[path].startswith("out") for size, _ in calls]
+    wide = [size for path, calls in sizes.items() if split[path].startswith(("out", "thirds")) for size, _ in calls]
+    given = [size for size in wide if size]
     summed = [size for path, calls in sizes.items() if split[path] in ("in", "rows") for _, size in calls]
     joined = [size for path, calls in sizes.items() if split[path] == "out and gather" for _, size in calls]
+    thirds = {path for path in sizes if split[path] == "thirds"}
+    parts = [p.local * p.dtype.itemsize for p in layout.parts if p.trained and p.name.rpartition(".")[0] in thirds]
     yield Collective("all_reduce", "activations, forward", "tensor", mesh["tensor"], len(summed), sum(summed))
     yield Collective("all_gather", "outputs", "tensor", mesh["tensor"], len(joined), sum(joined))
     yield Collective("all_reduce", "gradients of activations", "tensor", mesh["tensor"], len(given), sum(given))
+    yield Collective("all_gather", "gradients of whole weights", "tensor", mesh["tensor"], len(parts), sum(parts))

@@ -4,7 +4,7 @@ An optimizer remembers what became of its gradients last, in its state: so branc
 
 - ``zero_grad`` between ``backward`` and ``step``: the step has no gradients;
 - gradients that are clipped after the step, or before ``backward``: nothing uses what is clipped;
-- gradients of a scaled loss that are clipped before ``scaler.unscale_``.
+- gradients of a scaled loss that are clipped before ``scaler.unscale_``, or used by ``optimizer.step()``.
 
 Each is said only where one optimizer is in sight, and no code has had its parameters that isn't followed.
 """
@@ -95,12 +95,16 @@ def _stepped(run: Interpreter, optimizer: Value, calls: bool) -> None:
     only = _only(run)
     if only is None or optimizer is not only:
         return
-    if run.resolve(only.state.get(_STATE)) == _LOST:
+    state = run.resolve(only.state.get(_STATE))
+    if state == _LOST:
         run.find(
             _CODE,
             f"{only.cls.name} steps without gradients: zero_grad() is called between backward() and step()",
             "zero_grad() before backward(), or after step()",
         )
+    elif state == _SCALED:
+        message = f"{only.cls.name} steps on the gradients of a scaled loss, which are as many times too large"
+        run.find(_CODE, message, "scaler.step(optimizer) in place of optimizer.step(), then scaler.update()")
     _put(run, only, _USED)
     run.training.of(_Clips).useless = None
 
@@ -159,5 +163,6 @@ LISTENS: Final = (
     events.CLIP.to(_clipped),
     events.SCALE.to(_scaled),
     events.UNSCALE.to(_unscaled),
+    events.SCALED_STEP.to(_unscaled),
     events.IN_THE_DARK.to(_lost_sight),
 )

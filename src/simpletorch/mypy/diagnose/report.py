@@ -39,6 +39,7 @@ from simpletorch.mypy.diagnose import silenced
 from simpletorch.mypy.diagnose.callbacks import as_callables
 from simpletorch.mypy.diagnose.concerned import is_repeated
 from simpletorch.mypy.diagnose.inferred import unite_modules, widen_place
+from simpletorch.mypy.diagnose.modules import as_results
 from simpletorch.mypy.diagnose.ours import is_ours_to_cause
 from simpletorch.mypy.diagnose.signatures import agree_but_for_names, chosen_sizes, is_size_of_protocol
 from simpletorch.mypy.program.asked_dtypes import is_dtype_asked
@@ -208,6 +209,7 @@ _PAIR: Final = re.compile(
     r'|default has type "(?P<got7>[^"]*)", (?:argument|parameter) has type "(?P<expected7>[^"]*)"'
     r'|Return type "(?P<got8>[^"]*)" of "[^"]*" incompatible with return type "(?P<expected8>[^"]*)" in supertype'
     r'|has incompatible type (?P<got9>[^";]*); expected (?P<expected9>[^"]*)$'
+    r'|has incompatible type "[^"]*": "(?P<got10>[^"]*)"; expected "[^"]*": "(?P<expected10>[^"]*)"'
 )
 
 
@@ -392,6 +394,10 @@ class _Circumstances:
             return NO_FACTS
         return PlaceLifter(TypeTable(self._checker.modules), self._checker, self._line).facts.unscoped()
 
+    def results(self, got: str, expected: str) -> tuple[str, str] | None:
+        """The result of a module, and the ``Out`` of the ``Module[In, Out]`` that is expected."""
+        return as_results(got, expected, self._line, self._checker, mistakes)
+
     def known(self, dim: Dim) -> Dim:
         """The size by what is stated; only sizes with variables are asked for."""
         return self.facts.known(dim)
@@ -440,6 +446,8 @@ def _compare_members(got: str, expected: str, here: _Circumstances) -> Verdict |
     if (pairs := callable_items(got, expected)) is not None:
         verdicts = {_compare_open(g, e, here) for g, e in pairs if g != e}
         return None if None in verdicts else _worst(verdicts)
+    if (results := here.results(got, expected)) is not None:
+        return "unsure" if results[0] == results[1] else _compare_open(results[1], results[0], here)
     if got == "Size" and _SIZES.match(expected):
         return "unsure"  # TorchScript's own name for it is List[int], and how long it is isn't known
     found, wanted = tensor_in(got), tensor_in(expected)

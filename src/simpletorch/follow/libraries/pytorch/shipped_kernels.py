@@ -1,7 +1,7 @@
 """The operators that `simpletorch.kernels` ships: a call gives what the annotations in their own source say.
 
-Their bodies aren't followed. An operator holds its arguments to its annotations, as at run time. A plain function
-around one doesn't: what doesn't fit its annotations is unknown.
+Their bodies aren't followed. An operator holds its arguments to its annotations, as at run time, and so do the
+functions that pass theirs on to one. Of other functions, what doesn't fit the annotations is unknown.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from simpletorch import _outside as outside
 from simpletorch.follow.classes import define
-from simpletorch.follow.libraries import MADE, native
+from simpletorch.follow.libraries import MADE, by_name, native
 from simpletorch.follow.libraries.pytorch.kernels import promised
 from simpletorch.follow.model.scopes import Scope
 from simpletorch.follow.values import Function, Namespace, Native, Tensor, Value
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 Args: TypeAlias = tuple[Value, ...]
 Kwargs: TypeAlias = dict[str, Value]
 
+_HELD: Final = ("cross_entropy", "linear_cross_entropy", "rotary")
 _HOME: Final = "torch.kernels"  # what simpletorch.kernels is: simpletorch's names count as torch's
 _FOLDER: Final = Path(__file__).parents[3] / "kernels/shipped"
 
@@ -51,7 +52,7 @@ def _maker(name: str, path: Path) -> Callable[[Interpreter], Value]:
         plain = ast.FunctionDef(**{**dict(ast.iter_fields(written)), "decorator_list": []})
         function = define(run, ast.copy_location(plain, written), Scope(None, str(path), {"torch": Namespace("torch")}))
         assert isinstance(function, Function)
-        is_operator = bool(written.decorator_list)
+        is_operator = bool(written.decorator_list) or name in _HELD
 
         def call(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
             return _given(run, function, args, kwargs, is_operator)
@@ -62,6 +63,8 @@ def _maker(name: str, path: Path) -> Callable[[Interpreter], Value]:
 
 
 def _given(run: Interpreter, function: Function, args: Args, kwargs: Kwargs, is_operator: bool) -> Value:
+    if function.name == "attention":
+        _attended(run, args, kwargs)
     found = promised(run, function, args, kwargs, strict=is_operator)
     rule = _DTYPES.get(function.name)
     if rule is None or not isinstance(found, Tensor):
@@ -69,6 +72,14 @@ def _given(run: Interpreter, function: Function, args: Args, kwargs: Kwargs, is_
     scores = run.resolve(args[0] if args else next(iter(kwargs.values()), None))
     given = scores.type.dtype if isinstance(scores, Tensor) else None
     return Tensor(TensorType(found.type.shape, rule(run, given)))
+
+
+def _attended(run: Interpreter, args: Args, kwargs: Kwargs) -> None:
+    """Queries, keys and values as torch's own attention holds them, which this one calls."""
+    given = by_name("query key value", args, kwargs)
+    if len(given) == 3:
+        attention = run.program.library(run, "torch.nn.functional.scaled_dot_product_attention")
+        run.call(attention, tuple(given.values()), {"enable_gqa": True})
 
 
 def _widened(run: Interpreter, given: DType | None) -> DType | None:

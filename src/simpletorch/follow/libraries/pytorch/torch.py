@@ -280,8 +280,21 @@ def _from_numpy(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Val
     return run.each(args[0], lambda v: events.ARRAY(run, v) or shared(sparsity.as_dense(v)))
 
 
+_CAPSULE: Final = "torch.Capsule"
+library_class(_CAPSULE)
+
+
+@model("torch.to_dlpack", "torch.utils.dlpack.to_dlpack")
+def _to_dlpack(run: Interpreter, tensor: Value, /) -> Value:
+    capsule = Instance(run.program.library_class(_CAPSULE))
+    run.heap.write(capsule.cells, "tensor", tensor)
+    return capsule
+
+
 @model("torch.from_dlpack", "torch.utils.dlpack.from_dlpack")
 def _from_dlpack(run: Interpreter, ext_tensor: Value, *, device: Value = None, copy: Value = None) -> Value:
+    if isinstance(ext_tensor, Instance) and ext_tensor.cls.is_a(_CAPSULE):
+        ext_tensor = run.resolve(ext_tensor.cells.get("tensor"))
     made = run.each(ext_tensor, shared)
     if device is not None and isinstance(made, Tensor):
         devices.moved(run, made, devices.named(run, device))
@@ -609,6 +622,16 @@ def _clip(run: Interpreter, parameters: Value, max_norm: Value, *more: Value, **
     if isinstance(parameters, Method):
         events.UNITERABLE(run, parameters)
     return Tensor(TensorType(Shape(()), DEFAULT_FLOAT))
+
+
+@model("torch.optim.clip_grad_norm")
+def _clip_of_ours(run: Interpreter, parameters: Value, max_norm: Value, *more: Value, **rest: Value) -> Value:
+    """`simpletorch.optim.clip_grad_norm`, which takes no norm that would turn gradients round."""
+    norm = run.resolve(max_norm)
+    if isinstance(norm, int | float) and norm <= 0:
+        message = f"clip_grad_norm: max_norm is {norm}, but a norm can only be limited to a positive number"
+        guards.refuse(run, message, None, "ValueError", "tensor-option")
+    return run.call(run.program.library(run, "torch.nn.utils.clip_grad_norm_"), (parameters, max_norm))
 
 
 @model("torch.nn.utils.clip_grad_value_")

@@ -475,8 +475,7 @@ _DEFAULTS: Final = {"dataset": None, "batch_size": 1, "sampler": None, "batch_sa
 
 def _init_loader(run: Interpreter, asked: dict[str, Value]) -> Value:
     me = asked.pop("self")
-    if not _metadata(me.cls, "tuples"):
-        events.LOADER(run, asked["dataset"], asked)
+    events.LOADER(run, asked["dataset"], asked)
     given = {**_DEFAULTS, **asked}
     for name, value in given.items():
         run.heap.write(me.cells, name, value)

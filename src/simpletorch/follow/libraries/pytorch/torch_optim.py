@@ -46,9 +46,6 @@ ALIASES.update(
         f"{_OPTIM}.lr_scheduler._LRScheduler": f"{_OPTIM}.lr_scheduler.LRScheduler",
         "simpletorch.optim": _OPTIM,
         "simpletorch.optim.SWALR": f"{_OPTIM}.swa_utils.SWALR",
-        "simpletorch.optim.EMA": f"{_OPTIM}.swa_utils.AveragedModel",
-        "simpletorch.optim.SWA": f"{_OPTIM}.swa_utils.AveragedModel",
-        "simpletorch.optim.clip_grad_norm": "torch.nn.utils.clip_grad_norm_",
         "simpletorch.optim.clip_grad_value": "torch.nn.utils.clip_grad_value_",
         **{f"{_OPTIM}.{name.lower()}": _OPTIM for name in _OPTIMIZERS},
         **{f"simpletorch.optim.{name}": f"{_OPTIM}.lr_scheduler.{name}" for name in (*_SCHEDULERS, "LRScheduler")},
@@ -113,6 +110,11 @@ def _check_options(run: Interpreter, me: Instance, rest: tuple[Value, ...], kwar
         guards.refuse(run, message, "float(...) makes a number of a text", code=_OPTION)
     elif isinstance(rate, int | float) and rate < 0:
         guards.refuse(run, f"{name}: lr is {rate}, but it can't be negative", None, "ValueError", _OPTION)
+    betas = run.resolve(kwargs.get("betas"))
+    for beta in map(run.resolve, betas) if isinstance(betas, tuple) else ():
+        if isinstance(beta, int | float) and not 0 <= beta < 1:
+            message = f"{name}: a beta is {beta}, but it must be at least 0 and less than 1"
+            guards.refuse(run, message, None, "ValueError", _OPTION)
 
 
 def _init_base(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
@@ -265,7 +267,7 @@ _SCHEDULING: Final = {
 }
 library_class(f"{_OPTIM}.lr_scheduler.LRScheduler", methods=_SCHEDULING)
 _OWN: Final = {"lr_scheduler.ReduceLROnPlateau": {"step": _step_plateau}}
-for _name in (*(f"lr_scheduler.{n}" for n in _SCHEDULERS), "swa_utils.SWALR", "LinearWarmup", "WarmupCosine"):
+for _name in (*(f"lr_scheduler.{n}" for n in _SCHEDULERS), "swa_utils.SWALR"):
     library_class(f"{_OPTIM}.{_name}", (f"{_OPTIM}.lr_scheduler.LRScheduler",), _OWN.get(_name))
 
 

@@ -70,6 +70,11 @@ def _update(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     return None
 
 
+def _scale_itself(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    events.UNSCALE(run, args[0], None)  # for a program that divides its gradients by it
+    return run.unknown("the scale of gradients", "float", "data")
+
+
 library_class(
     "torch.amp.GradScaler",
     methods={
@@ -78,7 +83,7 @@ library_class(
         "unscale_": _unscale,
         "step": _step,
         "update": _update,
-        "get_scale": lambda run, args, kwargs: run.unknown("the scale of gradients", "float", "data"),
+        "get_scale": _scale_itself,
         "is_enabled": lambda run, args, kwargs: run.unknown("whether gradients are scaled", "bool", "data"),
         "state_dict": lambda run, args, kwargs: Dict({}, run.unknown("an entry of a state dict")),
         "load_state_dict": lambda run, args, kwargs: None,

@@ -166,7 +166,7 @@ _followed(
     trainer="Trainer",
     update="Update",
     evaluate="evaluate predict",
-    callbacks="Callback Fit",
+    callbacks="Callback EarlyStopping Fit LearningRateFinder",
     mode="mode",
 )
 _followed("train", batches="parts_of", _epoch="Epoch")
@@ -179,7 +179,8 @@ _followed(
 )
 _followed("data", "data/loading", _builder="LoaderBuilder")
 _followed("distributed.actors", actors="Actor Actors Pending share spawn")
-_followed("optim", groups="ParameterGroup decay_groups")
+_followed("optim", _warmup="LinearWarmup WarmupCosine", averages="EMA SWA", groups="ParameterGroup decay_groups")
+_followed("export", exported="Exported aot onnx program torchscript")
 _followed(
     "language.models",
     _attention="KeyValues",
@@ -284,7 +285,7 @@ gives(
         for name in (
             *("checkpoint.save", "checkpoint.save_async", "checkpoint.latest", "checkpoint.checkpoints_in"),
             *("checkpoint.read", "nn.initialize", "nn.summary", "nn.typed_repr", "reproducibility.checksum"),
-            *("reproducibility.rng_state", "export.onnx", "export.torchscript", "export.program", "export.aot"),
+            "reproducibility.rng_state",
         )
     )
 )
@@ -294,8 +295,8 @@ gives(
     " ".join(
         f"simpletorch.train.{name}"
         for name in (
-            *("AimLogger", "BatchSizeFinder", "Checkpoint", "CSVLogger", "DetectNaN", "EarlyStopping"),
-            *("GradientMonitor", "LearningRateFinder", "Live", "MLflowLogger", "Profiler", "TensorBoardLogger"),
+            *("AimLogger", "BatchSizeFinder", "Checkpoint", "CSVLogger", "DetectNaN"),
+            *("GradientMonitor", "Live", "MLflowLogger", "Profiler", "TensorBoardLogger"),
             *("WandbLogger", "recompute", "rng_state"),
         )
     )
