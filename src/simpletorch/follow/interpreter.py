@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from simpletorch.follow import (
     attributes,
@@ -147,7 +147,7 @@ class Interpreter:
         self.switch: Switch | None = None  # the one with which it is followed nevertheless, see `switches`
         self._derived: dict[tuple[str, Any, Any], tuple[Unknown, Value, Value]] = {}
 
-    def again(self, switch: Switch) -> Interpreter:
+    def again(self, switch: Switch) -> Self:
         """Another follow of the program, with an option: it goes on with all that is found and shown so far."""
         program = self.program
         other = type(self)(

@@ -120,6 +120,8 @@ def test_files_and_names_of_both_runs_are_shown(tmp_path: Path) -> None:
         "else:\n    import first\n    b = torch.zeros(3)\n"
     )
     (tmp_path / "program.py").write_text(MODEL + source)
-    found = follow(tmp_path / "program.py")
+    found = follow(tmp_path / "program.py", watched=True)
     assert {Path(f).name for f in found.files} == {"program.py", "first.py", "second.py"}
     assert {"a", "b"} <= {name for names in found.claims.values() for name in names}
+    assert found.seen is not None
+    assert {"Float32[2]", "Float32[3]"} <= {str(look.type) for looks in found.seen.looks.values() for look in looks}

@@ -144,8 +144,8 @@ def _written(finding: Finding, passed: dict[Passed, int]) -> list[Any]:
 def _read(written: Sequence[Any], passed: Sequence[Passed]) -> Finding:
     path, line, column, code, message, hint, trace, end_line, end_column, entry, spans, *rest = written
     calls = tuple(
-        Call(where, at, function, tuple((name, shown) for name, shown in tensors), *rest)
-        for where, at, function, tensors, *rest in trace
+        Call(where, at, function, tuple((name, shown) for name, shown in tensors), *more)
+        for where, at, function, tensors, *more in trace
     )
     statements = frozenset(passed[i] for first, last in spans for i in range(first, last + 1))
     return Finding(path, line, column, code, message, hint, calls, end_line, end_column, entry, statements, *rest)
