@@ -42,10 +42,13 @@ class Call:
     tensors: tuple[tuple[str, str], ...] = ()
     is_entry: bool = False
     """Nothing in the program calls it: following begins at the function itself."""
+    words: str = ""
+    """It isn't called, but a program that is run with this option, for which it asks there."""
 
     def __str__(self) -> str:
         given = ", ".join(f"{name}: {shown}" for name, shown in self.tensors)
         way = "is followed by itself" if self.is_entry else f"is called from {self.path}:{self.line}"
+        way = f"is run with {self.words}" if self.words else way
         return f"{self.function} {way}" + (f" with {given}" if given else "")
 
 

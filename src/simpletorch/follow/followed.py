@@ -32,7 +32,7 @@ from simpletorch.follow.mistakes import events
 from simpletorch.follow.model import caught
 from simpletorch.follow.model.scopes import Scope
 from simpletorch.follow.outcomes import Exhausted, Raise, Raised
-from simpletorch.follow.sources import texts
+from simpletorch.follow.sources import switches, texts
 from simpletorch.follow.sources.ignored import is_ignored
 from simpletorch.follow.sources.program import Program
 from simpletorch.follow.sources.syntax import number, parse
@@ -125,15 +125,20 @@ def follow(
 
 
 def _follow(path: str | Path, run: Interpreter, severities: Mapping[str, Severity]) -> Followed:
-    program = run.program
     run.demands_sizes = severities["tensor-size"] != "off"
     tree = parse(Path(path))
     if tree is None:
         return Followed(())
     number(tree)
-    scope = Scope(None, str(path), program.cells(run, Program.main, str(path), tree))
-    program.modules[Program.main] = Namespace(Program.main, scope.cells, str(path))
-    return follow_from(run, tree, scope, severities)
+    return follow_from(run, tree, _main(run, tree), severities)
+
+
+def _main(run: Interpreter, tree: ast.Module) -> Scope:
+    """The variables of the main program, as it starts."""
+    program = run.program
+    scope = Scope(None, program.shown, program.cells(run, Program.main, program.shown, tree))
+    program.modules[Program.main] = Namespace(Program.main, scope.cells, program.shown)
+    return scope
 
 
 def follow_from(
@@ -151,19 +156,21 @@ def follow_from(
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(max(before, _RECURSION))
     complete, ended = True, ""
+    programs = [run.program]
     try:
-        with watched_by_clock(run.budget):
-            done = run.execute(tree.body, scope)
-        if isinstance(done, Raise):
-            ended = _ending(run, tree, done.error)
-            caught.tell(run, done.error)
-            if done.error.name != "SystemExit":
-                run.note_reason(f"{done.error.name} is raised")
-        branches.settle(run, done)
+        ended = _execute(run, tree, scope)
         if not whole:
             run.budget.take_at_most(_SECONDS_OF_UNCALLED)
         elif not run.program.is_library:  # of one, not all is read that could make it right
             events.END(run)
+            switch = switches.of_training(run)
+            if switch is not None:
+                first, run = run, run.again(switch)
+                programs.append(run.program)
+                scope = _main(run, tree)
+                ended = _execute(run, tree, scope)
+                events.END(run)
+                run.switch, run.certain = None, first.certain
         run.hypothetical = True
         follow_entries(run, tree, scope)
         for found in run.broken:
@@ -199,10 +206,24 @@ def follow_from(
         causes,
         ignored=tuple(f for f in found if f not in said),
         notes=tuple(Note(*at, f'Revealed type is "{" or ".join(shown)}"') for at, shown in run.revealed.items()),
-        files=tuple(dict.fromkeys(m.path for m in run.program.modules.values() if m.path is not None)),
+        files=tuple(dict.fromkeys(m.path for p in programs for m in p.modules.values() if m.path is not None)),
         data=entries.read(run),
         seen=run.seen if isinstance(run, Watching) else None,
     )
+
+
+def _execute(run: Interpreter, tree: ast.Module, scope: Scope) -> str:
+    """Follow a program's statements; where they end before the last, see `_ending`."""
+    with watched_by_clock(run.budget):
+        done = run.execute(tree.body, scope)
+    ended = ""
+    if isinstance(done, Raise):
+        ended = _ending(run, tree, done.error)
+        caught.tell(run, done.error)
+        if done.error.name != "SystemExit":
+            run.note_reason(f"{done.error.name} is raised")
+    branches.settle(run, done)
+    return ended
 
 
 def _ending(run: Interpreter, tree: ast.Module, error: Raised) -> str:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from simpletorch.follow import (
     attributes,
@@ -39,6 +39,7 @@ from simpletorch.follow.model import generators, metaclasses
 from simpletorch.follow.model.training import Promise, Training
 from simpletorch.follow.numbers import sizes
 from simpletorch.follow.outcomes import Done, Ending, Exhausted, Outcome, Raised
+from simpletorch.follow.sources.program import Program
 from simpletorch.follow.sources.syntax import number, parse, unparsed
 from simpletorch.follow.values import Choice, Class, Dict, Function, Instance, Iterator, List, Tensor, Unknown, Value
 from simpletorch.rules import ANYTHING, Report, TensorType
@@ -48,7 +49,7 @@ from simpletorch.shapes import Dim, Expr, Var, assuming, at_least, evaluate, is_
 if TYPE_CHECKING:
     from simpletorch.follow.memory.trees import Tree
     from simpletorch.follow.model.scopes import Scope
-    from simpletorch.follow.sources.program import Program
+    from simpletorch.follow.sources.switches import Switch
 
 __all__ = ["Interpreter"]
 
@@ -142,7 +143,22 @@ class Interpreter:
         self.sizes: list[int] = []  # when each got its name by `some_size`, see `heap.now`
         self.read: dict[tuple[int, int], tuple[Value, Value, list[Value], Value]] = {}
         """By list and index, of which it isn't known which it is: what they and the items were, and what it gave."""
+        self.offered: dict[str, tuple[str, Value]] = {}  # options left out on the command line: flags and defaults
+        self.switch: Switch | None = None  # the one with which it is followed nevertheless, see `switches`
         self._derived: dict[tuple[str, Any, Any], tuple[Unknown, Value, Value]] = {}
+
+    def again(self, switch: Switch) -> Self:
+        """Another follow of the program, with an option: it goes on with all that is found and shown so far."""
+        program = self.program
+        other = type(self)(
+            Program(program.path, program.arguments, program.shown, program.reach), self.steps, self.budget
+        )
+        other.switch = switch
+        for name in ("entries", "long_texts", "described"):
+            setattr(other.program, name, getattr(program, name))
+        for name in _TAKEN_OVER:
+            setattr(other, name, getattr(self, name))
+        return other
 
     # -- the parts --------------------------------------------------------------------------------------------------
 
@@ -588,6 +604,7 @@ class Interpreter:
     ) -> Finding:
         """A mistake here, with the way here."""
         path, node, depth = self.place
+        switch = self.switch
         is_said = not self.program.packages.is_inside(self) or CODES[code].severity == "error"
         return Finding(
             path if is_said else "",
@@ -596,7 +613,10 @@ class Interpreter:
             code,
             message,
             hint,
-            tuple(_call(*entry) for entry in reversed(self._way(path, depth))),
+            (
+                *(_call(*entry) for entry in reversed(self._way(path, depth))),
+                *(() if switch is None else (switch.way,)),
+            ),
             None if hasattr(node, "body") else getattr(node, "end_lineno", None),
             None if hasattr(node, "body") else getattr(node, "end_col_offset", None),
             self.entry,
@@ -610,7 +630,9 @@ class Interpreter:
     @property
     def surely_gets_here(self) -> bool:
         """Whether no condition that isn't known leads here, and nobody may have taken an exception before."""
-        open_ = self.entry or self.hypothetical or self.unsure_rounds or any(g.possible for g in self.guards)
+        open_ = (
+            self.switch or self.entry or self.hypothetical or self.unsure_rounds or any(g.possible for g in self.guards)
+        )
         return not open_ and all(c in self.going for c in self.conditions)
 
     @contextmanager
@@ -705,6 +727,11 @@ _OF_THE_WAY: Final = (
     *("tries", "optional_imports", "guards", "takers", "questions", "handled", "unsure_modes", "promises"),
 )
 """What an interpreter has in hand of the way that led here."""
+_TAKEN_OVER: Final = (
+    *("findings", "claims", "_claimed", "unsaid", "revealed", "reasons", "unknown_lines", "in_the_dark", "failures"),
+    *("faults", "broken", "entered", "only_annotated", "demands_sizes"),
+)
+"""What following a program again adds to."""
 _EXPRESSIONS: Final = expressions.TABLE
 _MUTABLE: Final = remembered.MUTABLE
 _NEVER_CLAIMED: Final = frozenset({str, float, bool, type(None), List, Dict, Instance, Function, Class})

@@ -133,7 +133,7 @@ _PLAIN: Final = ("faults", "complete", "ended", "not_followed", "coverage", "cau
 def _written(finding: Finding, passed: dict[Passed, int]) -> list[Any]:
     """The fields of a finding in their order; statements that it passed by their numbers among all that are."""
     f = finding
-    trace = [[c.path, c.line, c.function, c.tensors, c.is_entry] for c in f.trace]
+    trace = [[c.path, c.line, c.function, c.tensors, c.is_entry, c.words] for c in f.trace]
     statements = sorted(passed.setdefault(statement, len(passed)) for statement in sorted(f.passed))
     return [
         *(f.path, f.line, f.column, f.code, f.message, f.hint, trace, f.end_line, f.end_column, f.entry),
@@ -144,8 +144,8 @@ def _written(finding: Finding, passed: dict[Passed, int]) -> list[Any]:
 def _read(written: Sequence[Any], passed: Sequence[Passed]) -> Finding:
     path, line, column, code, message, hint, trace, end_line, end_column, entry, spans, *rest = written
     calls = tuple(
-        Call(where, at, function, tuple((name, shown) for name, shown in tensors), is_entry)
-        for where, at, function, tensors, is_entry in trace
+        Call(where, at, function, tuple((name, shown) for name, shown in tensors), *more)
+        for where, at, function, tensors, *more in trace
     )
     statements = frozenset(passed[i] for first, last in spans for i in range(first, last + 1))
     return Finding(path, line, column, code, message, hint, calls, end_line, end_column, entry, statements, *rest)

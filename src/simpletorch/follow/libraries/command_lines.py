@@ -12,6 +12,7 @@ from simpletorch.follow import branches
 from simpletorch.follow.libraries import MADE, OWN, VALUES, Work, by_name, gives, library_class, model, native
 from simpletorch.follow.libraries.configs.words import Option, kind_of, literal, parameters, read, value
 from simpletorch.follow.libraries.python.argparse import missing
+from simpletorch.follow.sources.switches import offer
 from simpletorch.follow.values import (
     MISSING,
     Class,
@@ -536,6 +537,8 @@ def _define(kind: str) -> Work:
             found = List(tuple(default.split(","))) if default else List()
         else:
             found = List((default,)) if multi and isinstance(default, int | float | str) else default
+        if not words:
+            found = offer(run, name, f"--{name}", found)
         _set_flag(run, name, found)
         made.cells.update(value=found, default=default, name=name)
         return made

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self, TypeAlias, final
 
 from simpletorch.follow import layers
 from simpletorch.follow.budget import STEPS, Budget
@@ -22,6 +22,7 @@ from simpletorch.rules.core.codes import CODES
 if TYPE_CHECKING:
     from simpletorch.follow.model.scopes import Scope
     from simpletorch.follow.sources.program import Program
+    from simpletorch.follow.sources.switches import Switch
 
 __all__ = ["Look", "Place", "Seen", "Visit", "Watching"]
 
@@ -142,6 +143,12 @@ class Watching(Interpreter):
         self._names: dict[tuple[int, int], str] = {}
         self._watched: dict[_Node, _Watched] = {}
         self._classes: dict[_Node, Class] = {}  # of the modules that expressions gave last
+
+    def again(self, switch: Switch) -> Self:
+        """Another follow of the program, which sees more of it."""
+        other = super().again(switch)
+        other.seen, other._visits = self.seen, self._visits
+        return other
 
     def evaluate(self, node: ast.expr, scope: Scope) -> Value:
         """The value of an expression, which is noted if it is a tensor or a module."""

@@ -15,6 +15,7 @@ from io import StringIO
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow.libraries.python.argparse import missing
+from simpletorch.follow.sources.switches import offer
 from simpletorch.follow.values import MISSING, Function, List, Value
 
 if TYPE_CHECKING:
@@ -174,5 +175,5 @@ def value(run: Interpreter, option: Option, given: dict[str, Any] | None) -> Val
             return items if is_tuple else List(items)
         return cast(run, kind, found)
     if option.default is not MISSING:
-        return option.default
+        return offer(run, option.name, next(reversed(option.flags), ""), option.default)
     return missing(run, option.name, kind, several=several)

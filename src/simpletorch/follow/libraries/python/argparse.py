@@ -218,7 +218,7 @@ def _default(run: Interpreter, action: Instance) -> Value:
     if isinstance(kind, str) and kind in _FLAGS and "default" not in action.cells:
         return _FLAGS[kind]
     found = run.resolve(action.cells.get("default"))
-    if found is None and (action.cells.get("required") is True or (_is_positional(action) and _needs_one(action))):
+    if action.cells.get("required") is True or (found is None and _is_positional(action) and _needs_one(action)):
         return _missing(run, action)
     if found is None and _is_positional(action) and action.cells.get("nargs") == "*":
         return List()
@@ -232,9 +232,14 @@ def _needs_one(action: Instance) -> bool:
 # -- the command line ------------------------------------------------------------------------------------------------
 
 
+def _explicit(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """The words that a program gives to its parser itself, None where it leaves them to the command line."""
+    return run.resolve(args[1] if len(args) > 1 else kwargs.get("args"))
+
+
 def _words(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> list[str] | None:
     """The command line, None if it isn't known."""
-    given = run.resolve(args[1] if len(args) > 1 else kwargs.get("args"))
+    given = _explicit(run, args, kwargs)
     found = run.program.arguments if given is None else run.items(given)
     return list(found) if found is not None and all(isinstance(w, str) for w in found) else None
 
@@ -292,9 +297,11 @@ def _parse(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) 
     given = run.resolve(args[2] if len(args) > 2 else kwargs.get("namespace"))
     made = given if isinstance(given, Instance) else Instance(run.program.library_class("argparse.Namespace"))
     words = _words(run, args, kwargs)
-    read = ({}, []) if words == [] else None if words is None else _read(parser, words)
-    _fill(run, parser, made, None if read is None else read[0], 0)
-    return made, [] if read is None else read[1]
+    found, rest = ({}, []) if words == [] else (None, []) if words is None else _read(parser, words) or (None, [])
+    if found is not None and run.switch is not None and _explicit(run, args, kwargs) is None:
+        found.setdefault(run.switch.name, run.switch.value)
+    _fill(run, parser, made, found, 0)
+    return made, rest
 
 
 def _fill(run: Interpreter, parser: Instance, made: Instance, read: dict[str, Any] | None, depth: int) -> None:
@@ -311,6 +318,8 @@ def _fill(run: Interpreter, parser: Instance, made: Instance, read: dict[str, An
             value = _given(run, action, read[name])
         else:
             value = _default(run, action)
+            if not is_own and not _is_positional(action):
+                run.offered[name] = action.cells["flags"][-1], value
         if name not in made.cells or (is_given and not is_own):
             run.heap.write(made.cells, name, value)
         if is_own and is_given and read is not None:
