@@ -721,7 +721,7 @@ def _class_of(run: Interpreter, value: Value) -> Value:
 def _of_plain(run: Interpreter, value: Value, name: str) -> Value:
     if name == "__class__":
         return _class_of(run, value)
-    if name == "__name__":
+    if name in ("__name__", "__qualname__"):
         return run.unknown("a name", "str")
     if isinstance(value, Iterator) and name.startswith("gi_"):
         return run.unknown(f".{name} of a generator")

@@ -571,7 +571,8 @@ def _around(run: Interpreter, function: Function, scope: Scope, inside: Callable
     try:
         run.enter(function, scope, lambda: branches.finish(run, run.execute(_body(function), scope)))
     except Raised as error:
-        return Raise(error)
+        left = ended[0] if ended else None
+        return left if isinstance(left, Raise) and generators.is_of_stop(error, left.error) else Raise(error)
     if not ended:
         guards.may_raise(run, (kinds.error("RuntimeError"),))  # it yields nothing, or where isn't followed
         return _unsure(run, inside, run.unknown("what a context manager gives"))

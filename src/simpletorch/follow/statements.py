@@ -322,7 +322,12 @@ def _try(run: Interpreter, node: ast.Try, scope: Scope) -> Done:
         return _guarded(run, node, scope)
 
     def finally_(way: Outcome) -> Done:
-        last = run.execute(node.finalbody, scope)
+        raised = [way.done.error] if isinstance(way.done, Raise) else []  # the context of what is raised here
+        run.handled += raised
+        try:
+            last = run.execute(node.finalbody, scope)
+        finally:
+            del run.handled[len(run.handled) - len(raised) :]
         if isinstance(last, Split):
             for o in last.outcomes:
                 o.done = way.done if o.done is None else o.done

@@ -228,8 +228,11 @@ def not_stop(error: Raised) -> Raised:
 
 
 def is_of_stop(error: Raised, thrown: Raised) -> bool:
-    """Whether a generator that was thrown ``StopIteration`` has passed it on, as what `not_stop` makes of it."""
-    return thrown.name == "StopIteration" and error.name == "RuntimeError" and error.value is None
+    """Whether a generator that was thrown ``StopIteration`` has passed it on, itself or as the cause of another."""
+    if thrown.name != "StopIteration" or error.name != "RuntimeError":
+        return False
+    made = error.value
+    return made is None or (isinstance(made, Instance) and made.cells.get("__cause__") is thrown.value)
 
 
 def _block(run: Interpreter, body: Sequence[ast.stmt], scope: Scope) -> _Stepping:

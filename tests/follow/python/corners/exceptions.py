@@ -471,3 +471,63 @@ try:
 except TypeError:
     n = 5
 t = torch.zeros(n)
+# == a class of managers without __exit__ is abstract
+import contextlib
+import torch
+class Manager(contextlib.AbstractContextManager):
+    pass
+class Whole(Manager):
+    def __exit__(self, *args):
+        return True
+with Whole():
+    1 / 0
+try:
+    Manager()
+    n = 2
+except TypeError:
+    n = 3
+t = torch.zeros(n)
+# == a manager's __exit__ that gets a class makes the exception
+import contextlib
+@contextlib.contextmanager
+def changing():
+    try:
+        yield
+    except RuntimeError:
+        raise SyntaxError
+manager = changing()
+manager.__enter__()
+try:
+    manager.__exit__(RuntimeError, None, None)
+    n = 2
+except SyntaxError:
+    n = 3
+# == a manager passes StopIteration on, though it is the cause of another
+import contextlib
+import torch
+@contextlib.contextmanager
+def chaining():
+    try:
+        yield
+    except Exception as error:
+        raise RuntimeError("chained") from error
+try:
+    with chaining():
+        raise StopIteration(3)
+except Exception as error:
+    n = 2 if type(error) is StopIteration else 3
+t = torch.zeros(n)
+# == what is raised on its way is the context of what finally raises
+import torch
+try:
+    try:
+        1 / 0
+    finally:
+        raise OSError
+except OSError as error:
+    n = 2 if isinstance(error.__context__, ZeroDivisionError) else 3
+t = torch.zeros(n)
+# == a generator has a qualified name
+def steps():
+    yield 1
+n = 2 if steps().__qualname__ == "steps" else 3

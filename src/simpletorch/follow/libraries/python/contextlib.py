@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from simpletorch.follow import branches, guards
 from simpletorch.follow.libraries import library_class, model
 from simpletorch.follow.marks import gradients
-from simpletorch.follow.model import generators, iterators, kinds
+from simpletorch.follow.model import generators, iterators, kinds, metaclasses
 from simpletorch.follow.model.scopes import Scope
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import Class, Function, Instance, Iterator, Value
@@ -57,7 +57,8 @@ def _leave(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) 
     steps = manager.cells.get(_STEPS)
     if not isinstance(manager.native, tuple):
         return None
-    if not isinstance(steps, Iterator) or (value is not None and not run.handled):
+    is_of_class = value is None and len(args) > 1 and run.resolve(args[1]) is not None  # it makes the exception itself
+    if not isinstance(steps, Iterator) or is_of_class or (value is not None and not run.handled):
         return _unfollowed(run, manager)
     thrown = None if value is None else run.handled[-1]
     try:
@@ -73,7 +74,16 @@ def _leave(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) 
     return thrown is not None
 
 
-library_class("contextlib.AbstractContextManager", methods={"__enter__": _enter, "__exit__": _leave})
+def _settle(run: Interpreter, cls: Class) -> None:
+    """A class of managers is abstract until it has an ``__exit__`` of its own."""
+    found = cls.find("__exit__")
+    if found is not None and found[1].qualified == _ABSTRACT:
+        cls.metadata[metaclasses.ABSTRACT] = cls.unknown_base is None
+
+
+_ABSTRACT: Final = "contextlib.AbstractContextManager"
+_METHODS: Final = {"__enter__": _enter, "__exit__": _leave}
+library_class(_ABSTRACT, methods=_METHODS, subclassed=_settle, abc=True, abstract=True)
 library_class("contextlib.ContextDecorator")
 
 
