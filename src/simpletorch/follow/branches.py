@@ -13,7 +13,7 @@ from simpletorch.follow import guards
 from simpletorch.follow.heap import OF_GRAPHS, Change, born, now
 from simpletorch.follow.marks import carried, sparsity
 from simpletorch.follow.model import caught
-from simpletorch.follow.numbers import indexes, offsets
+from simpletorch.follow.numbers import first_rounds, indexes, offsets
 from simpletorch.follow.outcomes import Done, Outcome, Raise, Raised, Return, Split
 from simpletorch.follow.values import (
     MISSING,
@@ -106,7 +106,7 @@ def may_be_missing(run: Interpreter, value: Value) -> bool:
 def decision(run: Interpreter, condition: Unknown) -> bool | None:
     """What is assumed of a condition here."""
     found: bool | None = run.assumed.get(condition)
-    return found
+    return first_rounds.decided(run, condition) if found is None and run.firsts else found
 
 
 def truth(run: Interpreter, value: Value) -> bool | tuple[Unknown, bool]:

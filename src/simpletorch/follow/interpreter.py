@@ -49,6 +49,7 @@ from simpletorch.shapes import Dim, Expr, Var, assuming, at_least, evaluate, is_
 if TYPE_CHECKING:
     from simpletorch.follow.memory.trees import Tree
     from simpletorch.follow.model.scopes import Scope
+    from simpletorch.follow.numbers.first_rounds import Begun
     from simpletorch.follow.sources.switches import Switch
 
 __all__ = ["Interpreter"]
@@ -69,6 +70,8 @@ class Interpreter:
         self.told = 0  # how often a mistake was found, known ones too
         self.failed = 0  # how often one that ends the program was
         self.assumed: dict[Unknown, bool] = {}
+        self.firsts: dict[Unknown, Begun] = {}  # counters of loops in their first round
+        self.asked_first: set[Unknown] = set()  # those for which a condition has asked
         self.equalities: dict[str, Any] = {"sizes": {}}
         self.conditions: list[Unknown] = []  # those that are assumed around here
         self.going: set[Unknown] = set()  # those of them that surely hold: of loops that run at least once

@@ -17,7 +17,7 @@ from simpletorch.follow.heap import OF_GRAPHS, Cells, Change, Missing, born, now
 from simpletorch.follow.memory import closures, stand_ins
 from simpletorch.follow.mistakes import events
 from simpletorch.follow.model import generators, iterators
-from simpletorch.follow.numbers import between, last_rounds, sizes
+from simpletorch.follow.numbers import between, first_rounds, last_rounds, sizes
 from simpletorch.follow.numbers.growth import Growth
 from simpletorch.follow.numbers.progress import Progress, item_by_number
 from simpletorch.follow.outcomes import Done, Jump, Outcome, Raise, Raised, Return, Split
@@ -180,7 +180,7 @@ def _over(run: Interpreter, node: ast.For | ast.AsyncFor, scope: Scope, source: 
 
         def bind() -> None:
             one = sizes.renamed(run, iteration.another(item), {}, start) if streams else sizes.one_of_many(run, item)
-            assignment.assign(run, node.target, one, scope)
+            assignment.assign(run, node.target, first_rounds.begun(run, one) if loop.rounds == 1 else one, scope)
 
         done = _again(loop, bind, lambda: None, runs=_has_items(source), rounds=rounds, source=source)
     if loop.last is not None and not isinstance(done, Raise | Return | Jump):
@@ -482,9 +482,11 @@ def _again(
             run.conditions.append(condition)
         if runs and attempt == 0:
             run.going.add(condition)
+        firsts = run.firsts
         try:
             done = loop.once(bind)
         finally:
+            counted, run.firsts = run.firsts.keys() - firsts.keys(), firsts
             run.going.discard(condition)
             if another is None or attempt:
                 run.conditions.pop()
@@ -499,7 +501,8 @@ def _again(
         growth.end(before, attempt == 0)
         if loop.last is not None and isinstance(loop.node, ast.For):
             _to_the_last(loop, loop.node, loop.last)
-        if attempt == 0 and _carries_tensors(before):  # what one round leaves to the next must suit it as it is
+        # what one round leaves to the next must suit it as it is, and other rounds may go other ways than the first
+        if attempt == 0 and (_carries_tensors(before) or counted & run.asked_first):
             leaving += [] if another or rounds else [Outcome(None, at_once)]
             continue
         if not widen(run, before, forced=attempt >= _ROUNDS - 1):

@@ -15,7 +15,7 @@ from simpletorch.follow.marks import sparsity
 from simpletorch.follow.memory import stand_ins
 from simpletorch.follow.mistakes import events
 from simpletorch.follow.model import abstract, counters, descriptors, iterators, kinds, metaclasses, unmodelled
-from simpletorch.follow.numbers import between, indexes, offsets
+from simpletorch.follow.numbers import between, first_rounds, indexes, offsets
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
     MISSING,
@@ -393,6 +393,8 @@ def _of_unknown(run: Interpreter, name: str, left: Value, right: Value) -> Value
         return texts.made_of(run, between.joined(run, source, (left, right)), (left, right))
     made = run.unknown(source.reason, found, source.cause)
     made.origin = source.origin
+    if run.firsts:
+        first_rounds.compute(run, name, left, right, made)
     return offsets.moved(name, left, right, made)
 
 

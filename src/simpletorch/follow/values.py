@@ -122,6 +122,7 @@ class Unknown:
     __slots__ = (
         "cause",
         "fact",
+        "first",
         "given",
         "harmless",
         "length",
@@ -166,6 +167,7 @@ class Unknown:
         self.parts: tuple[Any, ...] | None = None  # of a string: what it is joined of, see `texts.parts_of`
         self.matrix: Matrix | None = None  # of a sparse matrix, see `marks.sparsity`
         self.written: Saved | None = None  # of a string or bytes: what they were made of, see `files`
+        self.first: int | None = None  # of a number that counts the rounds of a loop: that of the first one
 
     def __repr__(self) -> str:
         return f"<unknown {self.type or 'value'}: {self.reason}>"

@@ -232,7 +232,10 @@ def _make_range(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: d
         return computed(run, range, args, {})
     for one in args:
         kinds.need(run, one, "__index__")
-    made = Iterator(None, run.unknown("a number of a range", "int", "data"))
+    number = run.unknown("a number of a range", "int", "data")
+    start = args[0] if len(args) > 1 else 0
+    number.first = start if isinstance(start, int) else None
+    made = Iterator(None, number)
     size = sizes.named_dim(run, args[0]) if len(args) == 1 else UNKNOWN
     if isinstance(size, Expr):
         made.cells[SIZE] = None, 0, size
@@ -821,6 +824,7 @@ def _enumerate_whole(run: Interpreter, iterable: Value, start: Value) -> Value:
     if found is None or not isinstance(start, int):
         one = iteration.item(run, source) if found is None else branches.common_item(found)
         number = run.unknown("a number of enumerate", "int", "data")
+        number.first = start if isinstance(start, int) else None
         return _also_last(Iterator(None, (number, one), _count(run, iterable)), source, number)
     return _also_last(Iterator(tuple(enumerate(found, start))), source, start + len(found) - 1)
 
