@@ -59,3 +59,26 @@ def _lines_of_failure(text: str) -> list[int]:
     except Exception:
         return [f.lineno or 0 for f in traceback.extract_tb(sys.exc_info()[2]) if f.filename == "<program>"]
     return []
+
+
+EXPORTED = """
+import torch
+from simpletorch import Float32, Tensor, export, nn
+from simpletorch.dims import B
+
+class Net(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.head = nn.Linear(7, 3)
+
+    def forward(self, x{hint}):
+        return self.head(x)
+
+export.program(Net(), inputs=torch.zeros(2, 5))
+"""
+
+
+def test_given_inputs_count_where_annotations_say_nothing(tmp_path: Path) -> None:
+    """At run time the annotations say the sizes of a model's inputs, and inputs that are given only their kinds."""
+    assert _said(tmp_path, EXPORTED.format(hint=": Tensor[Float32, B, 7]")) == {}
+    assert list(_said(tmp_path, EXPORTED.format(hint=""))) == [12]

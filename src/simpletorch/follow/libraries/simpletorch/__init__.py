@@ -6,13 +6,14 @@ factories; `OWN` says which file has the rest. A mistake in a file of ours is re
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch._stub import homes
 from simpletorch.follow import layers
 from simpletorch.follow.libraries import ALIASES, OWN, VALUES, Work, gives, library_class, native
-from simpletorch.follow.values import Dict, Fields, Instance, List, Native, StaticMethod, Tensor, Value
+from simpletorch.follow.values import Dict, Fields, Function, Instance, List, Native, StaticMethod, Tensor, Value
 from simpletorch.rules import Device
 from simpletorch.rules.core.dtype import BY_NAME, DType
 
@@ -237,6 +238,18 @@ def _trains(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value])
     own = {id(t.cells) for _, t in layers.named_tensors(run, model, parameters_only=True)}
     given = list(layers.optimized(run, optimizer))
     return not own or not given or None in given or any(id(t.cells) in own for t in given if t is not None)
+
+
+@native("simpletorch.export._following.says_itself")
+def _says_itself(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """Whether the annotations of a model's ``forward`` say more than that it takes tensors: they count then."""
+    model = run.resolve(args[0])
+    found = model.cls.find("forward") if isinstance(model, Instance) else None
+    if found is None or not isinstance(found[0], Function):
+        return False  # a layer of torch's
+    given = found[0].node.args
+    hints = [a.annotation for a in (*given.posonlyargs, *given.args, *given.kwonlyargs) if a.annotation is not None]
+    return any(ast.unparse(hint) != "torch.Tensor" for hint in hints)
 
 
 @native("simpletorch.train._following.moved")
