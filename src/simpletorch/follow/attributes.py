@@ -793,6 +793,8 @@ def put(run: Interpreter, value: Value, name: str, new: Value) -> None:
         _refuse_of_python(value)
         if isinstance(value, Class) and any(m.cells.get("name") == name for m in value.metadata.get("members", ())):
             raise Raised("AttributeError", None, _ATTRIBUTE_ERROR)
+        if isinstance(value, Class) and value.unknown_base is not None:  # its metaclass may refuse it
+            guards.may_raise(run, guards.ANY)
         run.remembered.clear()  # what a class holds isn't noted call by call
         if name == "__bases__" and isinstance(value, Class):
             _rebase(run, value)

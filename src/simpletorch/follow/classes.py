@@ -378,6 +378,7 @@ def _instantiate(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: 
     elif cls.fields is not None:
         fill(run, made, args, kwargs)
     elif cls.unknown_base is not None:
+        guards.may_raise(run, guards.ANY)
         run.heap.write(made.state, "open", True)
     elif (args or kwargs) and new is None and (cls.qualified == "builtins.object" or _takes_nothing(run, cls)):
         raise kinds.error("TypeError")
