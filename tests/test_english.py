@@ -114,7 +114,7 @@ def hard(kind: str) -> Iterator[tuple[Path, str, str]]:
                 yield path.relative_to(ROOT), ", ".join(reasons), sentence
 
 
-LIMITS = {"pages": 0, "docstrings": 298, "messages": 0, "comments": 35}
+LIMITS = {"pages": 0, "docstrings": 297, "messages": 0, "comments": 35}
 
 
 @pytest.mark.parametrize("kind", KINDS)

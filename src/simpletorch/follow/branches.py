@@ -560,7 +560,7 @@ def join(run: Interpreter, outcomes: list[Outcome]) -> Done:
 
 
 def _report(run: Interpreter, outcomes: Sequence[Outcome]) -> None:
-    """What was found counts if the program fails on every way, or where the condition can't have to do with it.
+    """Mistakes count if the program fails on every way, or where the condition can't have to do with them.
 
     An operation whose operands are known fails whenever this way is taken. It is taken in some run if the condition
     asks for nothing that the program makes.

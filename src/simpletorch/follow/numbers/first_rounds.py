@@ -29,7 +29,7 @@ _COMPUTED: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
 
 
 def begun(run: Interpreter, item: Value) -> Value:
-    """The item of a loop's first round: others of its counters, of which it is known what they are there."""
+    """The item of a loop's first round, with copies of its counters; their numbers in that round are known."""
     if type(item) is tuple:
         return tuple(begun(run, v) for v in item)
     if not isinstance(item, Unknown) or item.first is None:
@@ -40,7 +40,7 @@ def begun(run: Interpreter, item: Value) -> Value:
 
 
 def compute(run: Interpreter, name: str, left: Value, right: Value, made: Unknown) -> None:
-    """What is computed of counters is known in the first round too."""
+    """A number that is computed from counters is known in the first round too."""
     work, a, b = _COMPUTED.get(name), _number(run, left), _number(run, right)
     if work is not None and a is not None and b is not None and (b[0] or name not in ("__mod__", "__floordiv__")):
         run.firsts = {**run.firsts, made: (work(a[0], b[0]), a[1] | b[1])}
