@@ -143,12 +143,29 @@ def _misfit(run: Interpreter, model: Model, args: tuple[Value, ...], kwargs: dic
 
 def _instance(run: Interpreter, function: Instance, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     found = function.cls.find("__call__")
+    if found is not None and type(found[0]) is Instance:
+        _need_an_end(function.cls, found[0])
+        return call(run, run.special(function, "__call__"), args, kwargs)
     if found is not None:
         return call(run, Method(found[0], function), args, kwargs)
     if layers.is_module(function):
         return layers.call(run, function, args, kwargs)
     kinds.need(run, function, "__call__")
     return in_the_dark(run, function, args, kwargs)
+
+
+def _need_an_end(cls: Class, inner: Value) -> None:
+    """``A.__call__ = A()``: an object that is called through another of its class is called without end.
+
+    Raises:
+        Raised: it is so.
+    """
+    met = {cls}
+    while isinstance(inner, Instance) and (found := inner.cls.find("__call__")) is not None:
+        if inner.cls in met:
+            raise kinds.error("RecursionError")
+        met.add(inner.cls)
+        inner = found[0]
 
 
 _COLLECTIONS: Final = (List, Dict, Set, tuple)

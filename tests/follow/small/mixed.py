@@ -283,3 +283,34 @@ for images, targets in data.DataLoader(train, 64, drop_last=True):
 e = (len(train), len(test), test.classes)
 f, g = test.images, test.targets
 del train, test, images, targets
+# == objects in the place of __call__
+import torch
+class A:
+    pass
+A.__call__ = A()
+try:
+    A()()
+    n = 1
+except RecursionError:
+    n = 2
+class Inner:
+    def __call__(self, *args):
+        return len(args)
+class Outer:
+    __call__ = Inner()
+k = Outer()(5, 7, 9)
+class Bound:
+    def __get__(self, obj, cls=None):
+        return lambda *args: len(args) + 100
+class Other:
+    __call__ = Bound()
+m = Other()(5)
+class P: pass
+class Q: pass
+P.__call__ = Q()
+Q.__call__ = P()
+try:
+    P()()
+    o = 1
+except RecursionError:
+    o = 2
