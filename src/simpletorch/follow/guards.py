@@ -6,6 +6,7 @@ had no exception. Inside ``try`` it is a way of its own, with the heap as it was
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -200,7 +201,7 @@ def refuse(
     Raises:
         Raised: somebody may catch it.
     """
-    raised = Raised(error, None, _BASES)
+    raised = Raised(error, None, tuple(c.__name__ for c in getattr(builtins, error).__mro__[1:-1]))
     if is_caught(run, raised):
         run.blame(raised, code, message, hint)
         raise raised

@@ -175,11 +175,20 @@ def _mirrored(name: str) -> str:
     return _MIRRORED.get(name) or f"__r{name[2:]}"
 
 
+_LEAST: Final = -(2**63)
+_MOST: Final = 2**64 - 1
+
+
 def _of_tensors(run: Interpreter, name: str, left: Value, right: Value) -> Value:
     if name in ("__eq__", "__ne__") and (_is_refused(run, left) or _is_refused(run, right)):
         return _of_objects(run, name, left, right)
     if type(right) is Instance and right.cls.find(_mirrored(name)) is not None and _is_refused(run, right):
         return _of_objects(run, name, left, right)
+    for one, other in ((left, right), (right, left)):
+        if type(other) is int and not _LEAST <= other <= _MOST and isinstance(one, Tensor) and not one.array:
+            shown, hint = (other, f"use a float: {float(other):g}") if abs(other) < 10**40 else ("the int", None)
+            message = f"{shown} is too big for a tensor: torch takes integers from -2**63 to 2**64 - 1"
+            return guards.refuse(run, message, hint, "OverflowError", "tensor-dtype")
     if isinstance(left, Tensor):
         if type(right) is not Tensor and (refused := events.OPERATOR(run, name, left, right)) is not None:
             return refused

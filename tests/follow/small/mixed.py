@@ -314,3 +314,18 @@ try:
     o = 1
 except RecursionError:
     o = 2
+# == ints that are too big for a tensor
+import numpy as np
+import torch
+try:
+    torch.zeros(3) + 10**30
+    n = 4
+except ArithmeticError:
+    n = 36
+try:
+    10**5000 - torch.zeros(3)
+    k = 4
+except OverflowError:
+    k = 36
+fits = torch.zeros(3) * (2**64 - 1)
+of_objects = len(np.zeros(3) + 10**20)
