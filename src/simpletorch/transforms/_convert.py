@@ -120,9 +120,9 @@ class Normalize(Transform):
         means, deviations = ([x] if isinstance(x, (int, float)) else list(x) for x in (mean, std))
         if len(means) != len(deviations) or not means:
             raise DataError(f"Normalize got {len(means)} means but {len(deviations)} deviations: one of each a channel")
-        if 0 in deviations:
-            raise DataError(f"Normalize divides by std, but it is {deviations}: none of them may be 0")
         self.mean, self.std = (torch.tensor(x, dtype=torch.float32).view(-1, 1, 1) for x in (means, deviations))
+        if 0 in deviations or not bool(self.std.all()):  # a small one may be 0 in float32
+            raise DataError(f"Normalize divides by std, but it is {deviations}: none of them may be 0")
         self.inplace = inplace
 
     def __call__(self, image: Tensor[DT, *Batch, C, H, W]) -> Tensor[DT, *Batch, C, H, W]:
