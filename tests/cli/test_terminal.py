@@ -131,8 +131,7 @@ def test_a_bar_that_is_taken_away(terminal, monkeypatch):
 
 def test_one_thing_that_takes_long_says_its_name(terminal, monkeypatch):
     monkeypatch.setattr(progress, "_PATIENCE", 0.01)
-    with Progress() as shown:
-        shown.at(0, "following net.py")
+    with Progress(name="following net.py") as shown:
         shown._timer.join()
     assert terminal.getvalue() == "\r\x1b[Kfollowing net.py\r\x1b[K"
 
@@ -144,6 +143,25 @@ def test_the_line_stays_on_the_terminal_while_mypy_takes_the_output(terminal):
         shown._show()
     assert terminal.getvalue() == "\r\x1b[Kmypy is checking\r\x1b[K"
     assert taken.getvalue() == ""
+
+
+@pytest.mark.parametrize(
+    ("command", "waits"),
+    [
+        (["env"], ["loading torch"]),
+        (["summary", "net.py:Net", "--input", "3,5"], ["loading torch", "running net.py:Net on shapes"]),
+        (["plan", "net.py:Net", "--input", "3,5"], ["loading torch", "running a step of net.py:Net on shapes"]),
+        (["follow", "net.py"], ["following net.py"]),
+    ],
+    ids=lambda value: value[0],
+)
+def test_a_command_that_may_take_long_names_its_work(terminal, command, waits, folder, monkeypatch):
+    (folder / "net.py").write_text(
+        "from torch import nn\n\n\nclass Net(nn.Linear):\n    def __init__(self): super().__init__(5, 7)\n"
+    )
+    monkeypatch.setattr(progress.threading.Timer, "start", lambda self: self.function())  # its time has come at once
+    main(command)
+    assert list(re.findall(r"\r\x1b\[K([^\r\x1b]+)", terminal.getvalue()))[: len(waits)] == waits
 
 
 @pytest.mark.parametrize("kind", [io.StringIO, Terminal])

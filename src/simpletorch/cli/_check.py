@@ -103,8 +103,8 @@ def check(
                 if is_shown and finding.severity == "error" and output.shown == "text":
                     _say(diagnostics(finding))
     status = daemon_file(followed=followed) if daemon else None
-    with Progress(quiet=quiet) as progress:
-        progress.at(0, "mypy is checking; it has to read torch the first time, which takes a minute")
+    waits = "mypy is checking; it has to read torch the first time, which takes a minute"
+    with Progress(name=waits, quiet=quiet):
         report = _of_mypy(files, config, arguments, status)
     if not (everything or strict or config.based_on):
         report = without_guesses(report)

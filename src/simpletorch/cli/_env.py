@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from simpletorch._distribution import installed_version, version_of
+from simpletorch.cli._following.progress import Progress
 
 _NEEDED: Final = ("torch", "mypy", "jaxtyping", "beartype", "numpy")
 _OPTIONAL: Final = ("scikit-learn", "einops", "triton", "safetensors")
@@ -17,7 +18,8 @@ _OPTIONAL: Final = ("scikit-learn", "einops", "triton", "safetensors")
 
 def env(*, as_json: bool = False) -> int:
     """Print the environment; 1 when something that simpletorch needs is missing, else 0."""
-    found = environment()
+    with Progress(name="loading torch"):
+        found = environment()
     if as_json:
         print(json.dumps(found, indent=2))
     else:

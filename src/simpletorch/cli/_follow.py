@@ -196,8 +196,11 @@ def _followed(
     start = time.perf_counter()
     listing, found, is_kept = Listing(narrowing), list[Told](), True
     is_alone = len(programs) == 1 and not streams
-    with Progress(len(programs), quiet=quiet) as progress, closing(answers(programs, asked, jobs)) as coming:
-        progress.at(0, f"following {programs[0].file}" if programs else "")
+    first = f"following {programs[0].file}" if programs else ""
+    with (
+        Progress(len(programs), name=first, quiet=quiet) as progress,
+        closing(answers(programs, asked, jobs)) as coming,
+    ):
         for done, (program, answer) in enumerate(zip(programs, coming, strict=True), 1):
             progress.at(done, program.file)
             if answer.problem and program.is_named:

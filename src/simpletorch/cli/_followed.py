@@ -58,11 +58,11 @@ def find(
     options: dict[str, Any] = {"steps": _STEPS, "seconds": _SECONDS, "severities": severities, "data": data}
     asked = Asked(uses_cache=uses_cache, keeps_cut=True, options=options)
     programs = [Program(file, file in files.named) for file in files.followed]
+    first = f"following {programs[0].file}" if programs else ""
     with (
-        Progress(len(programs), quiet=quiet) as progress,
+        Progress(len(programs), name=first, quiet=quiet) as progress,
         closing(answers(programs, asked, jobs, keeps_passed=True)) as coming,
     ):
-        progress.at(0, f"following {programs[0].file}" if programs else "")
         for done, (program, answer) in enumerate(zip(programs, coming, strict=True), 1):
             progress.at(done, f"following {program.file}")
             told = answer.told

@@ -8,6 +8,7 @@ import sys
 from argparse import Namespace
 from typing import TYPE_CHECKING, Any
 
+from simpletorch.cli._following.progress import Progress
 from simpletorch.cli._target import Failed, NotFound, arguments, built, said
 
 if TYPE_CHECKING:
@@ -50,20 +51,21 @@ def _found(given: Namespace) -> Any:
     from simpletorch.errors import TypeMismatch
 
     try:
-        return planned(
-            model,
-            *given.input,
-            mesh=given.mesh,
-            parallel=given.parallel,
-            precision=given.precision,
-            optimizer=name,
-            optimizer_options=keywords,
-            batch=given.batch,
-            sizes=sizes,
-            recompute=given.recompute,
-            loss=_cross_entropy if given.loss else None,
-            room=given.memory * 1e9,
-        )
+        with Progress(name=f"running a step of {given.model} on shapes"):
+            return planned(
+                model,
+                *given.input,
+                mesh=given.mesh,
+                parallel=given.parallel,
+                precision=given.precision,
+                optimizer=name,
+                optimizer_options=keywords,
+                batch=given.batch,
+                sizes=sizes,
+                recompute=given.recompute,
+                loss=_cross_entropy if given.loss else None,
+                room=given.memory * 1e9,
+            )
     except TypeMismatch as error:
         raise Failed(said(error)) from error
     except ValueError as error:  # an argument that can't be

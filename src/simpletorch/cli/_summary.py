@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 
+from simpletorch.cli._following.progress import Progress
 from simpletorch.cli._target import Failed, NotFound, built, said
 
 __all__ = ["summary"]
@@ -40,7 +41,8 @@ def _shown(target: str, inputs: Sequence[str], depth: int | None, as_html: bool,
     try:
         if as_types:
             return nn.typed_repr(model)
-        table = nn.summary(model, *inputs)
+        with Progress(name=f"running {target} on shapes"):
+            table = nn.summary(model, *inputs)
     except Exception as error:
         raise Failed(said(error)) from error
     return table.html(depth) if as_html else table.text(depth)

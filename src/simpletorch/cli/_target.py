@@ -29,8 +29,7 @@ class Failed(Exception):
 
 def built(target: str) -> Any:
     """The model: on the meta device where its constructor allows it, so that no weights are allocated."""
-    with Progress() as progress:
-        progress.at(0, "loading torch")
+    with Progress(name="loading torch"):
         importlib.import_module("simpletorch.nn")  # which takes longer than torch alone; the commands need it anyway
     from torch import nn
 

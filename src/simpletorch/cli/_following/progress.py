@@ -23,11 +23,12 @@ class Progress:
 
     Args:
         total: how many things there are; 1 has no bar.
+        name: the work that comes first.
         quiet: show nothing.
     """
 
-    def __init__(self, total: int = 1, *, quiet: bool = False) -> None:
-        self._total, self._done, self._name = total, 0, ""
+    def __init__(self, total: int = 1, *, name: str = "", quiet: bool = False) -> None:
+        self._total, self._done, self._name = total, 0, name
         self._stream = sys.stderr  # mypy.api puts another one in its place while it checks
         self._is_on = not quiet and self._stream.isatty() and os.environ.get("TERM") != "dumb"
         self._is_shown = False
