@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
 import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -52,14 +53,17 @@ BOOSTS = {"cookbook": 3.0, "guides": 2.0, "tutorial": 2.0, "reference": 1.1, "be
 """How much a page counts in the search; the others count 1."""
 LISTS = {"documents.md", "cookbook/README.md"}
 """Pages that only list what has a page: the search leaves them out."""
+_REMOTE = re.compile(r"(?:https://|ssh://)?(?:[^@/]+@)?([^/:]+\.[^/:]+)[:/](?:\d+/)?(.+?)(?:\.git)?/?")
+"""A remote's host and path: ``git@host.org:owner/name.git``, ``https://host.org/owner/name``; no folder is one."""
 _CODE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 OUTSIDE = re.compile(r"\[([^\]\n]+)\]\(((?:\.\./)+(?:(?:src|examples|tests|benchmarks)/[^)\s]*|CHANGELOG\.md))\)")
 
 
 def on_config(config: Any) -> Any:
-    """The version in the footer; the pages that the navigation names by their folders."""
+    """The version and the repository in the footer; the pages that the navigation names by their folders."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    config["copyright"] = f"simpletorch {project['version']}, {project['license']} license"
+    # no `repo_url`: the theme's own link asks the host for the number of stars whenever a page is read
+    config["copyright"] = f"simpletorch {project['version']}, {project['license']} license{_link(remote())}"
     pages = {
         "errors/": [
             "errors/README.md",
@@ -77,6 +81,23 @@ def on_config(config: Any) -> Any:
 
     config["nav"] = [filled(item) for item in config["nav"]]
     return config
+
+
+def remote() -> str:
+    """Where the checkout that the site is made from was cloned from; empty if git doesn't know."""
+    asked = ["git", "-C", str(ROOT), "remote", "get-url", "origin"]
+    return subprocess.run(asked, capture_output=True, text=True, check=False).stdout.strip()
+
+
+def repository(remote: str) -> str | None:
+    """The page of a remote in the web, without a user's name or password; None if it is a folder."""
+    matched = _REMOTE.fullmatch(remote)
+    return f"https://{matched[1]}/{matched[2]}" if matched else None
+
+
+def _link(remote: str) -> str:
+    page = repository(remote)
+    return f', <a href="{page}">repository</a>' if page else ""
 
 
 def on_files(files: Files, config: Any) -> Files:

@@ -146,6 +146,30 @@ def test_the_home_page_shows_a_bug_its_finding_and_how_to_install(site, pages):
     assert re.search(r"\.language-text pre > code \{[^}]*white-space: pre-wrap", style), "findings are shown whole"
 
 
+@pytest.mark.parametrize(
+    ("remote", "page"),
+    [
+        ("https://github.com/owner/name.git", "https://github.com/owner/name"),
+        ("https://github.com/owner/name", "https://github.com/owner/name"),
+        ("https://user:secret@gitlab.example.org/group/owner/name.git/", "https://gitlab.example.org/group/owner/name"),
+        ("git@github.com:owner/name.git", "https://github.com/owner/name"),
+        ("ssh://git@example.org:2222/owner/name.git", "https://example.org/owner/name"),
+        ("/srv/git/name.git", None),
+        ("../main", None),
+        ("file:///srv/git/name.git", None),
+        ("", None),
+    ],
+)
+def test_the_home_page_links_to_the_repository_that_git_knows(remote, page):
+    assert site_hooks().repository(remote) == page
+
+
+def test_the_footer_says_what_git_says(pages):
+    hooks = site_hooks()
+    page = hooks.repository(hooks.remote())
+    assert (page in pages["index.html"].links) is (page is not None)
+
+
 def test_the_inventory_has_the_public_names(site):
     hooks = site_hooks()
     compressed = (site / "objects.inv").read_bytes().partition(b"zlib.\n")[2]
