@@ -1,7 +1,7 @@
 """A program run on shapes: without annotations, and without running it.
 
 ``follow("train.py")`` reads the program as ``python train.py`` would run it, with what is known of each value, and
-finds the lines at which torch would raise. What isn't known is never an error, and never guessed.
+finds the lines at which torch would raise. An unknown value is never an error, and never guessed.
 """
 
 from __future__ import annotations

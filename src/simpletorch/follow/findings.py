@@ -81,8 +81,8 @@ class Finding:
     - ``severity`` is "warning" for what torch computes, but hardly anybody means.
     - ``trace`` begins with the innermost call.
     - ``entry`` counts where the program was begun; the program itself is 0.
-    - ``passed`` are the statements before it, each by its file and its lines (a compound one by its head's): a mistake
-      that somebody else finds in one of them may be the cause of this one.
+    - ``passed`` are the statements before it, each by its file and its lines (a compound one by its head's). A mistake
+      that another checker finds in one of them may be the cause of this one.
     - ``is_certain``: the program surely gets there: no condition that isn't known leads to it, nor a loop that may run
       no round.
     - ``is_promise`` is what torch doesn't refuse: a result that isn't what its annotation says.
