@@ -7,14 +7,18 @@ arguments than those that one sees, of which nothing is said.
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import MISSING, fields
 from difflib import get_close_matches
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow import guards
+from simpletorch.follow.libraries.pytorch.signatures import PARAMETERS
 from simpletorch.follow.mistakes import events
 from simpletorch.follow.model import members
 from simpletorch.follow.values import Function, Instance, Tensor, Unknown, Value
+from simpletorch.rules import MODULES
 from simpletorch.rules.core.binding import Binder
 
 if TYPE_CHECKING:
@@ -74,9 +78,41 @@ def _of_model(run: Interpreter, model: Model, args: tuple[Value, ...], kwargs: M
     wrong = None if own is None else binder.misfit(len(args), kwargs, own)
     if own is None or wrong is None:
         return None
-    odd = next((k for k in kwargs if k not in binder.by_name), None)
-    close = get_close_matches(odd, binder.by_name, 1) if odd is not None else ()
-    return guards.refuse(run, f"{model.shown} {wrong}", f"did you mean {close[0]}?" if close else None)
+    return guards.refuse(run, f"{model.shown} {wrong}", _meant(binder, kwargs))
+
+
+def _meant(binder: Binder, names: Collection[str]) -> str | None:
+    """The parameter that an argument's name is near to."""
+    odd = next((k for k in names if k not in binder.by_name), None)
+    close = get_close_matches(odd, sorted(binder.by_name), 1) if odd is not None else ()
+    return f"did you mean {close[0]}?" if close else None
+
+
+def _of_constructor(run: Interpreter, name: str, arguments: Mapping[str, Value]) -> Unknown | None:
+    """The same of a constructor of torch's layers: ``nn.Conv2d(3, 8)``, ``nn.Conv2d(3, 8, kernal_size=3)``."""
+    node, binder = run.node, _constructor(name)
+    if binder is None or not isinstance(node, ast.Call) or any(isinstance(a, ast.Starred) for a in node.args):
+        return None
+    named = [k.arg for k in node.keywords if k.arg is not None]
+    if len(named) < len(node.keywords) or {*binder.order[: len(node.args)], *named} != arguments.keys():
+        return None  # some come from elsewhere
+    wrong = binder.misfit(len(node.args), named)
+    return None if wrong is None else guards.refuse(run, f"{MODULES[name].__name__} {wrong}", _meant(binder, named))
+
+
+@cache
+def _constructor(name: str) -> Binder | None:
+    """The parameters of a layer's constructor; None where it takes any."""
+    short = name.rpartition(".")[2]
+    order = PARAMETERS.get(short, ())
+    if not order or short in _TAKE_MORE or not name.startswith("torch.nn."):
+        return None
+    needed = [f.name for f in fields(MODULES[name]) if f.default is MISSING and f.default_factory is MISSING]
+    return Binder(order, order, frozenset(order), tuple(needed), None, None)
+
+
+_TAKE_MORE: Final = frozenset({"GRU", "LSTM", "RNN"})
+"""Layers with ``**kwargs``."""
 
 
 def of_layer(run: Interpreter, binder: Binder, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> str | None:
@@ -119,4 +155,4 @@ def _signature(function: Function, *names: str) -> str:
     return f"def {function.name}({', '.join(names)})"
 
 
-LISTENS: Final = (events.MISFIT.to(_of_function), events.MODEL_MISFIT.to(_of_model))
+LISTENS: Final = (events.MISFIT.to(_of_function), events.MODEL_MISFIT.to(_of_model), events.OPTIONS.to(_of_constructor))
