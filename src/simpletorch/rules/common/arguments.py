@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from simpletorch.rules.core.dtype import DType
+from simpletorch.rules.core.dtype import BY_TORCH_NAME, DType
 from simpletorch.rules.core.mismatch import CannotTell, Mismatch
 from simpletorch.rules.core.values import ANY_TENSOR, ANYTHING, TensorType, Value
 from simpletorch.shapes import UNKNOWN, Dim, Expr, Unknown
@@ -126,7 +126,14 @@ def given_tensors(varargs: tuple[Value, ...]) -> tuple[TensorType, ...]:
 
 
 def dtype_argument(value: Value, default: DType | None) -> DType | None:
-    """The argument ``dtype=``: ``default`` where it is None, None where it isn't known."""
+    """The argument ``dtype=``: ``default`` where it is None, None where it isn't known.
+
+    Raises:
+        Mismatch: it is a text, as NumPy takes it.
+    """
     if value is None:
         return default
+    if isinstance(value, str):
+        hint = f"torch.{value}" if value in BY_TORCH_NAME else None
+        raise Mismatch(f"dtype must be a torch.dtype, but it is the text {value!r}", kind="dtype", hint=hint, got=value)
     return value if isinstance(value, DType) else None
