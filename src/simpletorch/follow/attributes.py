@@ -616,7 +616,10 @@ def _of_namespace(run: Interpreter, value: Namespace, name: str) -> Value:
         if value.path is None:
             return run.program.names_of(run, value.name)
         return Dict({n: value.cells[n] if known else find(run, value, n) for n in names}, rest)
-    return run.program.member(run, value, name)
+    found = run.program.member(run, value, name)
+    if type(found) is Unknown and (refused := events.NO_NAME(run, value.name, name, "AttributeError")) is not None:
+        return refused
+    return found
 
 
 def _qualified(run: Interpreter, value: Function | Class) -> Value:

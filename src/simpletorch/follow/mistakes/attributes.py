@@ -10,10 +10,11 @@ import ast
 from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow import guards
+from simpletorch.follow.libraries.pytorch.signatures import names_of
 from simpletorch.follow.mistakes import events
 from simpletorch.follow.model import members, spelling
 from simpletorch.follow.sources.syntax import walk
-from simpletorch.follow.values import MISSING, Function, Instance, Tensor, Unknown, Value
+from simpletorch.follow.values import MISSING, Fields, Function, Instance, Tensor, Unknown, Value
 from simpletorch.rules import ModuleRule
 
 if TYPE_CHECKING:
@@ -40,6 +41,11 @@ def _lacks(run: Interpreter, value: Value, name: str) -> Unknown | None:
         close = members.meant_of_tensors(name)
         hint = None if close is None else f"did you mean {close!r}?"
         return guards.refuse(run, f"a tensor has no attribute {name!r}", hint, "AttributeError")
+    if isinstance(value, Fields) and not run.entry:
+        close = spelling.closest(name, value.names)
+        hint = None if close is None else f"did you mean {close!r}?"
+        shown = f"({', '.join(value.names)})"
+        return guards.refuse(run, f"the result {shown} has no attribute {name!r}", hint, "AttributeError")
     if isinstance(value, Instance) and not name.startswith("__"):
         of_torch = value.cls.is_a(members.MODULE) and (name in members.OF_MODULES or name[0] == "_")
         if name == "module" and value.cls.is_a(members.MODULE):  # of a DataParallel, where the machine has several GPUs
@@ -113,6 +119,10 @@ def _read(run: Interpreter, value: Value, name: str) -> None:
             message = f"{value.cls.name} has no attribute {name!r}"
             guards.refuse(run, message, f"did you mean {close!r}?", "AttributeError")
         return
+    if name in _OF_TENSORS and isinstance(value, Instance) and value.cls.qualified in _OF_DATA:
+        message = f"{value.cls.name} has no {name}: that is a tensor's"
+        guards.refuse(run, message, _OF_DATA[value.cls.qualified], "AttributeError")
+        return
     if (
         name in _OF_TENSORS
         and isinstance(value, Instance)
@@ -123,6 +133,10 @@ def _read(run: Interpreter, value: Value, name: str) -> None:
         guards.refuse(run, message, f"use its output: {value.cls.name}(...)(x).{name}", "AttributeError")
 
 
+_OF_DATA: Final = {
+    "torch.utils.data.DataLoader": "its batches have: next(iter(loader))",
+    "torch.utils.data.TensorDataset": "its tensors have: dataset.tensors",
+}
 _OPTIMIZERS: Final = "torch.optim"
 _OF_OPTIMIZERS: Final = frozenset({
     "add_param_group", "defaults", "load_state_dict", "param_groups", "state", "state_dict", "step", "zero_grad",
@@ -171,4 +185,39 @@ def _locals(node: ast.AST) -> set[str]:
     return {n.id for n in walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
 
 
-LISTENS: Final = (events.LACKS.to(_lacks), events.ATTRIBUTE.to(_read))
+def _in_torch(run: Interpreter, module: str, name: str, error: str) -> Unknown | None:
+    """A name that one of torch's modules lacks, and another has, or that is misspelt: ``nn.relu``, ``torch.sofmax``.
+
+    Nothing is said of other names: another version of torch may have them.
+    """
+    names = names_of(module)
+    if not names or name in names or name[0] == "_" or name in _REMOVED or run.takers or run.questions:
+        return None
+    hint = _elsewhere(module, name)
+    is_long = len(name) >= (_SHORTEST_CLASS if name[0].isupper() else _SHORTEST)
+    close = spelling.closest(name, sorted(names)) if hint is None and is_long else None
+    if close is not None:
+        hint = f"did you mean {close!r}?"
+    if hint is None or not members.is_alone(run, name):
+        return None
+    return guards.refuse(run, f"{module} has no {name!r}", hint, error)
+
+
+_SHORTEST: Final = 5
+"""Letters of a name that may be misspelt: backends add short ones, as ``torch.npu``."""
+_SHORTEST_CLASS: Final = 3
+_REMOVED: Final = frozenset(
+    {"NLLLoss2d", "gels", "irfft", "lstsq", "matrix_rank", "rfft", "solve", "symeig", "upsample"}
+)
+"""Names that torch had: who uses them has an older one."""
+_BESIDE: Final = ("torch.nn.functional", "torch", "torch.nn")
+
+
+def _elsewhere(module: str, name: str) -> str | None:
+    if module not in _BESIDE:
+        return None
+    found = next((other for other in _BESIDE if name in names_of(other)), None)
+    return None if found is None else f"{found}.{name}"
+
+
+LISTENS: Final = (events.LACKS.to(_lacks), events.ATTRIBUTE.to(_read), events.NO_NAME.to(_in_torch))

@@ -52,6 +52,8 @@ __all__ = [
     "NO_FORWARD",
     "NO_ITEMS",
     "NO_ITERATOR",
+    "NO_MANAGER",
+    "NO_NAME",
     "OPERANDS",
     "OPERATION",
     "OPERATOR",
@@ -176,6 +178,10 @@ ATTRIBUTE: Final[Event[[Interpreter, Value, str]]] = Event()
 """An attribute is read of which it isn't known whether it is there."""
 LACKS: Final[Event[[Interpreter, Value, str]]] = Event()
 """An attribute is read that surely isn't there."""
+NO_MANAGER: Final[Event[[Interpreter, Value]]] = Event()
+"""A value in the head of ``with`` has no ``__enter__``, or none that is known."""
+NO_NAME: Final[Event[[Interpreter, str, str, str]]] = Event()
+"""A name of a library's module isn't known: the module, the name, and the exception if it isn't there."""
 CLASS_METHOD: Final[Event[[Interpreter, Class, Native]]] = Event()
 """A method of modules is read from their class; an answer is another method."""
 ASSIGN: Final[Event[[Interpreter, Instance, str, Value]]] = Event()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from simpletorch import _outside as outside
 from simpletorch.follow import guards
 from simpletorch.follow.libraries.harmless import is_harmless, is_without_tensors
+from simpletorch.follow.mistakes import events
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.sources import lazily
 from simpletorch.follow.sources.installed import has_member, has_module
@@ -122,8 +123,11 @@ def _member(run: Interpreter, source: Value, name: str) -> Value:
         if is_sure and is_package:  # an installed module comes before a mere folder
             raise Raised("ImportError", None, ("Exception", "BaseException"))
         found = run.unknown(f"{source.name}.{name}")
-    if type(found) is Unknown and run.takers:
-        guards.may_raise(run, _NOT_THERE)
+    if type(found) is Unknown:
+        if run.takers:
+            guards.may_raise(run, _NOT_THERE)
+        elif (refused := events.NO_NAME(run, source.name, name, "ImportError")) is not None:
+            return refused
     return found
 
 

@@ -1,11 +1,25 @@
-"""The parameters of the constructors of ``torch.nn``, in their order: torch itself is never imported here.
+"""The parameters of the constructors of ``torch.nn``, in their order, and the names of torch's modules.
 
-`tests/follow/test_signatures.py` compares them with the installed torch.
+torch itself is never imported here: `tests/follow/test_signatures.py` compares both with the installed torch.
 """
 
+from functools import cache
+from pathlib import Path
 from typing import Final
 
-__all__ = ["PARAMETERS"]
+__all__ = ["PARAMETERS", "names_of"]
+
+
+@cache
+def _names() -> dict[str, frozenset[str]]:
+    lines = Path(__file__).with_name("names.txt").read_text(encoding="utf-8").splitlines()
+    return {module: frozenset(names.split()) for module, _, names in (line.partition(":") for line in lines)}
+
+
+def names_of(module: str) -> frozenset[str]:
+    """The public names of one of torch's modules, its submodules among them; empty where they aren't listed."""
+    return _names().get(module, frozenset())
+
 
 # fmt: off
 PARAMETERS: Final[dict[str, tuple[str, ...]]] = {name: tuple(names.split()) for name, names in {
