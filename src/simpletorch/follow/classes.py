@@ -478,6 +478,8 @@ def managed(run: Interpreter, manager: Value, inside: Callable[[Value], Done], *
             kinds.need(run, manager, exit_)
         value = run.call(run.attribute(manager, enter), ())
         return inside(value) if leave is None else _left(run, manager, leave[0], lambda: inside(value))
+    if (refused := events.NO_MANAGER(run, manager)) is not None:
+        return inside(refused)
     kinds.need(run, manager, exit_)
     kinds.need(run, manager, enter)
     if isinstance(manager, Instance):

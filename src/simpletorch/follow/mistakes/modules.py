@@ -15,6 +15,7 @@ from simpletorch.follow.mistakes import events
 from simpletorch.follow.model import members, spelling
 from simpletorch.follow.sources.syntax import walk
 from simpletorch.follow.values import (
+    ASKED_FOR,
     BoundNative,
     Class,
     Function,
@@ -246,6 +247,8 @@ def _parameters(run: Interpreter, optimizer: Instance, params: Value) -> Unknown
     if isinstance(params, Iterator) and params.items == ():
         hint = "layers in a plain list or dict aren't the model's: put them into an nn.ModuleList or nn.ModuleDict"
         return guards.refuse(run, f"{name} is given a model without parameters", hint, "ValueError")
+    if isinstance(params, List) and params.items == () and ASKED_FOR not in params.cells and not run.entry:
+        return guards.refuse(run, f"{name} is given no parameters", "model.parameters()", "ValueError")
     rows = params.items or () if isinstance(params, List) else ()
     held = next((v for v in map(run.resolve, rows) if isinstance(v, Instance) and v.cls.is_a(members.MODULE)), None)
     if held is not None:

@@ -18,6 +18,7 @@ from simpletorch.follow.model import kinds, members
 from simpletorch.follow.values import (
     ASKED_FOR,
     BoundNative,
+    Class,
     Dict,
     Fields,
     Instance,
@@ -126,7 +127,8 @@ def _gone_over(run: Interpreter, source: Value) -> Unknown | None:
     if not isinstance(source, Method | BoundNative):
         if isinstance(source, Instance):
             lacks = all(kinds.has(run, source, name) is False for name in ("__iter__", "__getitem__"))
-            return guards.refuse(run, f"{described(source)} has no items", None) if lacks and not run.entry else None
+            lacks = (lacks or members.takes_no_operator(source)) and not run.entry
+            return guards.refuse(run, f"{described(source)} has no items", None) if lacks else None
         is_number = type_name(source) in ("int", "float", "bool")
         if isinstance(source, Unknown) and source.reason == stand_ins.ANY_ITEM:
             return None  # the unknown index may be a slice
@@ -139,7 +141,19 @@ def _gone_over(run: Interpreter, source: Value) -> Unknown | None:
     return guards.refuse(run, f"{name} is a method, which can't be gone over", f"call it: {name}()")
 
 
+def _entered(run: Interpreter, manager: Value) -> Unknown | None:
+    """``with torch.no_grad:``, whose class is a context manager only when it is called."""
+    if (
+        not isinstance(manager, Class)
+        or manager.find("__enter__") is None
+        or not manager.qualified.startswith("torch.")
+    ):
+        return None
+    return guards.refuse(run, f"{manager.name} is a class, which is no context manager", f"call it: {manager.name}()")
+
+
 LISTENS: Final = (
+    events.NO_MANAGER.to(_entered),
     events.UNCALLABLE.to(_called),
     events.NO_ITEMS.to(_indexed),
     events.NO_ITERATOR.to(_next_of),
