@@ -717,7 +717,11 @@ def _index(run: Interpreter, index: Value) -> Value:
         return as_array(run, index)
     if isinstance(index, List):
         # `where` of an array of unknown rank gives a tuple of unknown length
-        return None if index.items is None and isinstance(index.item, Tensor) else as_array(run, index)
+        if index.items is None and isinstance(index.item, Tensor):
+            return None
+        made = as_array(run, index)
+        # NumPy takes an empty list, though the array of it is of floats
+        return array(made.type.shape, INT64) if 0 in made.type.shape.items else made
     if isinstance(index, slice) and isinstance(index.step, int) and index.step < 0:
         whole = index.start is None and index.stop is None  # as many items as in the other direction
         return slice(None, None, -index.step) if whole else slice(0, run.unknown("where a slice ends", "int", "data"))

@@ -1008,9 +1008,12 @@ def _extreme(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[
         guards.may_raise(run, guards.OF_TENSORS)
         return branches.common_item(values)
     types = {branches.type_name(v) for v in values}
-    found_type = "float" if types == {"int", "float"} else types.pop() if len(types) == 1 else None
     causes = {v.cause for v in values if isinstance(v, Unknown)}
-    return run.unknown(f"the {name} of values that aren't known", found_type, "data" if causes == {"data"} else "code")
+    cause = "data" if causes == {"data"} else "code"
+    found_type = types.pop() if len(types) == 1 else None
+    made = run.unknown(f"the {name} of values that aren't known", found_type, cause)
+    made.without_tensors = types == {"int", "float"}  # one of them, and either may be it
+    return made
 
 
 @native("builtins.max")
