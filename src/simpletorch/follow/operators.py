@@ -926,7 +926,8 @@ def _tensor_among(run: Interpreter, value: Tensor, found: tuple[Value, ...]) -> 
     for one in map(run.resolve, found):
         if one is value:
             return True
-        if isinstance(one, Tensor | Unknown | Choice | Expr | int | float | Instance):
+        # an item of an array may be a text
+        if value.array or isinstance(one, Tensor | Unknown | Choice | Expr | int | float | Instance):
             guards.may_raise(run, guards.OF_TENSORS)
             return run.unknown("whether a tensor is among items", "bool")
     return False
