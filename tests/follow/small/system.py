@@ -113,4 +113,13 @@ from concurrent.futures import ThreadPoolExecutor
 with ThreadPoolExecutor(2) as pool:
     a = list(pool.map(lambda x: x * 2, [1, 2, 3]))
     b = pool.submit(lambda x: x + 1, 4).result()
+    c = pool.submit(pow, base=2, exp=3).result(timeout=9)
+del pool
+
+# == a pool's arguments by name
+from multiprocessing.pool import ThreadPool
+with ThreadPool(2) as pool:
+    a = pool.map(func=len, iterable=["ab", "c"], chunksize=1)
+    b = pool.starmap(func=pow, iterable=[(2, 3), (3, 2)])
+    c = list(pool.imap(len, ["ab", "c"], chunksize=2))
 del pool

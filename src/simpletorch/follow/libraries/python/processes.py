@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import iteration
-from simpletorch.follow.libraries import ALIASES, by_name, gives, library_class, native
+from simpletorch.follow.libraries import ALIASES, by_name, gives, library_class, model, native
 from simpletorch.follow.numbers import processes
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import Dict, Instance, List, Value
@@ -38,24 +38,8 @@ def _itself(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value])
     return args[0]
 
 
-def _map(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    _, function, *sources = args
-    rows = iteration.common_length(run, tuple(sources[:1]))
-    if rows is None:
-        return List(None, run.call(function, (iteration.item(run, sources[0]),)))
-    return List(tuple(run.call(function, row) for row in rows))
-
-
 def _map_side_by_side(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     return run.call(run.program.builtin(run, "map"), args[1:])
-
-
-def _starmap(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    found = run.items(args[2])
-    rows = [run.items(v) for v in found or ()]
-    if found is None or any(r is None for r in rows):
-        return List(None, run.call_in_the_dark(args[1], (), {}))
-    return List(tuple(run.call(args[1], r) for r in rows if r is not None))
 
 
 def _submit(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
@@ -84,12 +68,33 @@ library_class(
     "multiprocessing.Pool",
     methods={
         **_MANAGED,
-        "map": _map,
-        "imap": lambda run, args, kwargs: _map_side_by_side(run, args[:3], kwargs),  # no chunksize
         "__init__": partial(_initialise, "processes initializer initargs"),
-        "starmap": _starmap,
     },
 )
+
+
+@model("multiprocessing.Pool.map")
+def _map(run: Interpreter, self: Instance, func: Value, iterable: Value, chunksize: Value = None) -> Value:
+    rows = iteration.common_length(run, (iterable,))
+    if rows is None:
+        return List(None, run.call(func, (iteration.item(run, iterable),)))
+    return List(tuple(run.call(func, row) for row in rows))
+
+
+@model("multiprocessing.Pool.imap")
+def _imap(run: Interpreter, self: Instance, func: Value, iterable: Value, chunksize: Value = 1) -> Value:
+    return run.call(run.program.builtin(run, "map"), (func, iterable))
+
+
+@model("multiprocessing.Pool.starmap")
+def _starmap(run: Interpreter, self: Instance, func: Value, iterable: Value, chunksize: Value = None) -> Value:
+    found = run.items(iterable)
+    rows = [run.items(v) for v in found or ()]
+    if found is None or any(r is None for r in rows):
+        return List(None, run.call_in_the_dark(func, (), {}))
+    return List(tuple(run.call(func, r) for r in rows if r is not None))
+
+
 for _name in ("ThreadPoolExecutor", "ProcessPoolExecutor"):
     _init = partial(_initialise, "max_workers _ initializer initargs")
     _methods = {**_MANAGED, "__init__": _init, "map": _map_side_by_side, "submit": _submit}
