@@ -419,7 +419,8 @@ def _sampler(name: str, parameters: str, counted: str) -> None:
 
 
 def _indices(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return Iterator(None, _index(run))
+    given = args[0].cells.get("indices")  # of a `SubsetRandomSampler`, which may be given anything: lists of indices
+    return Iterator(None, _index(run) if given is None else iteration.item(run, given))
 
 
 def _length_of_sampler(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
