@@ -286,15 +286,26 @@ library_class(_CAPSULE)
 
 @model("torch.to_dlpack", "torch.utils.dlpack.to_dlpack")
 def _to_dlpack(run: Interpreter, tensor: Value, /) -> Value:
+    return _capsule(run, tensor)
+
+
+def _capsule(run: Interpreter, tensor: Value) -> Value:
     capsule = Instance(run.program.library_class(_CAPSULE))
     run.heap.write(capsule.cells, "tensor", tensor)
     return capsule
 
 
+method(Tensor, "to_dlpack")(lambda run, args, kwargs: _capsule(run, args[0]))
+
+
 @model("torch.from_dlpack", "torch.utils.dlpack.from_dlpack")
 def _from_dlpack(run: Interpreter, ext_tensor: Value, *, device: Value = None, copy: Value = None) -> Value:
     if isinstance(ext_tensor, Instance) and ext_tensor.cls.is_a(_CAPSULE):
-        ext_tensor = run.resolve(ext_tensor.cells.get("tensor"))
+        capsule, ext_tensor = ext_tensor, run.resolve(ext_tensor.cells.get("tensor"))
+        if run.resolve(capsule.cells.get("used")) is True:
+            hint = "call to_dlpack() again, or pass the tensor itself"
+            return guards.refuse(run, "from_dlpack: a capsule can be taken only once", hint, "RuntimeError")
+        run.heap.write(capsule.cells, "used", True)
     made = run.each(ext_tensor, shared)
     if device is not None and isinstance(made, Tensor):
         devices.moved(run, made, devices.named(run, device))
