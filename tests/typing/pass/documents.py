@@ -37,3 +37,13 @@ flips = vision.transforms.Compose([vision.transforms.RandomHorizontalFlip()])
 layers: Tensor[Float32, 2, 5] = nn.Sequential([nn.Linear(3, 5), nn.ReLU()])(torch.zeros(2, 3))
 sampler = data.DistributedSampler(data.TensorDataset(torch.arange(10)), 2, 0)
 start, wrap = distributed.init_process_group, distributed.DistributedDataParallel
+
+# outside of functions a name of a size is that of whatever is assigned
+images: Tensor[Float32, B, 3] = Tensor.zeros([2, 3])
+write = nn.Linear(3, 5).to_onnx
+
+
+def main() -> None:
+    rows: Tensor[Float32, B, 3] = images
+    columns: Tensor[Float32, O] = rows.sum(1)
+    print(columns.shape)
