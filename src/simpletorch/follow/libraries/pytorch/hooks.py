@@ -89,5 +89,5 @@ HOOKS: Final = {
     ),
     **dict.fromkeys(("_register_load_state_dict_pre_hook", "register_load_state_dict_pre_hook"), _loading_hook),
 }
-"""What modules have to register them, by name."""
+"""The methods of modules that register hooks, by name."""
 library_class("torch.utils.hooks.RemovableHandle", methods={"remove": _remove_hook, "__exit__": _remove_hook})

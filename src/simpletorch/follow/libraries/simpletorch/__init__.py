@@ -296,7 +296,7 @@ def _read_checkpoint(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str
 
 @native("simpletorch.checkpoint._following.touched")
 def _touched(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    """What a file has beside models, and what it is loaded into."""
+    """Parts of a file beside models, and objects that they are loaded into: neither is known."""
     calls.escape(run, args)
     return run.unknown("what a checkpoint has", None, "data")
 
