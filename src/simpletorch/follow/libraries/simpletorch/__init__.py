@@ -202,7 +202,7 @@ _followed(
 _followed("data", "data/loading", _builder="LoaderBuilder")
 _followed("distributed.actors", actors="Actor Actors Pending share spawn")
 _followed("optim", _warmup="LinearWarmup WarmupCosine", averages="EMA SWA", groups="ParameterGroup decay_groups")
-_followed("checkpoint", checkpoints="CheckpointError Saved load save save_async")
+_followed("checkpoint", checkpoints="Saved load save save_async")
 _followed("export", exported="Exported aot onnx program torchscript")
 _followed(
     "language.models",
