@@ -1,4 +1,7 @@
-"""The tensors in what a function takes or gives: looked at, changed, moved to another device."""
+"""The tensors in what a function takes or gives: looked at, changed, moved to another device.
+
+Tensors get the method ``to_dlpack`` here, because whoever makes one through simpletorch has imported this file.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import torch
+from torch.utils import dlpack
 
 __all__ = ["map_tensors", "moved", "tensors_in"]
 
@@ -94,3 +98,15 @@ def _mapping_like(model: Mapping[Any, Any], values: dict[Any, Any]) -> Mapping[A
         return type(model)(values)  # type: ignore[call-arg]  # most mappings can be made of a dict
     except TypeError:
         return values
+
+
+def _to_dlpack(self: torch.Tensor) -> object:
+    """The tensor's memory as a DLPack capsule, which ``from_dlpack`` of any library takes once.
+
+    Source: https://docs.pytorch.org/docs/stable/dlpack.html
+    """
+    return dlpack.to_dlpack(self)  # type: ignore[attr-defined]
+
+
+if not hasattr(torch.Tensor, "to_dlpack"):
+    torch.Tensor.to_dlpack = _to_dlpack  # type: ignore[attr-defined]

@@ -722,6 +722,13 @@ def _await(run: Interpreter, node: ast.Await, scope: Scope) -> Value:
             calls.wait(run, scope)
         case _ if isinstance(value, Instance) and value.cls.is_a("simpletorch.Pending"):
             return run.attribute(value, "value")
+        case ast.Call(func=ast.Attribute(value=ast.Name() as owner, attr="step")) if value is None:
+            optimizer = run.evaluate(owner, scope)
+            if isinstance(optimizer, Instance) and optimizer.cls.module == "torch.optim":
+                run.node = node
+                return guards.refuse(
+                    run, "step() of an optimizer gives None, which can't be awaited", "optimizer.step()"
+                )
     return value
 
 

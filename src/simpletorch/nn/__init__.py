@@ -22,11 +22,13 @@ import torch.nn
 
 from simpletorch._stub import homes, load
 from simpletorch.errors import context as _errors
+from simpletorch.nn import _exporting
 from simpletorch.nn._face import Face, ModuleFace
 
 __all__ = sorted({*homes(__name__), *torch.nn.modules.__all__})
 
 _errors.explain_layers()
+_exporting.every_module_exports()
 
 # `import simpletorch.nn.functional as F` has to find torch's module itself, whatever was imported before.
 for _name in ("functional", "init"):

@@ -5,17 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Mapping
 from types import FrameType, FunctionType, GenericAlias
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from torch import nn
 
 from simpletorch.checks import bordered, config, is_bordered, local_names, remember_sizes
 from simpletorch.nn._contract import hold
+from simpletorch.nn._exporting import to_onnx, to_torchscript
 from simpletorch.nn._state import IncompatibleKeys, load
-
-if TYPE_CHECKING:
-    from simpletorch._atomic import StrPath
-    from simpletorch.export import Exported
 
 __all__ = ["Module"]
 
@@ -73,6 +70,9 @@ class Module(nn.Module):
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html
     """
 
+    to_onnx = to_onnx
+    to_torchscript = to_torchscript
+
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         check = config.check != "off"
@@ -99,34 +99,6 @@ class Module(nn.Module):
             StateMismatch: (a `CheckpointError`) with all missing, unexpected and misshapen keys; nothing has changed.
         """
         return load(self, super().load_state_dict, state_dict, strict, assign)
-
-    def to_torchscript(self, path: StrPath, **options: Any) -> Exported[..., Any]:
-        """Write the model as a TorchScript archive: `simpletorch.export.torchscript` with its options.
-
-        Args:
-            path: the file to write.
-            options: keyword arguments of `simpletorch.export.torchscript`, such as ``inputs``.
-
-        Returns:
-            The exported model, which is called as this one is.
-        """
-        from simpletorch.export import torchscript  # seldom needed
-
-        return torchscript(self, path, **options)
-
-    def to_onnx(self, path: StrPath, **options: Any) -> Exported[..., Any]:
-        """Write the model as an ONNX file: `simpletorch.export.onnx` with its options.
-
-        Args:
-            path: the file to write.
-            options: keyword arguments of `simpletorch.export.onnx`, such as ``inputs``.
-
-        Returns:
-            The exported model, which is called as this one is.
-        """
-        from simpletorch.export import onnx  # seldom needed
-
-        return onnx(self, path, **options)
 
     def __prepare_scriptable__(self) -> nn.Module:
         """The module that `torch.jit.script` compiles instead of this one: torch asks each submodule for it."""

@@ -159,18 +159,21 @@ class RandomResizedCrop(Transform, Generic[OH, OW]):
         Returns:
             The resized windows, ``[N, C, *size]``.
         """
-        parts = []
-        for image, row in enumerate(numbers.tolist()):
-            top, left, height, width = random_window(images.shape[-2], images.shape[-1], self.scale, self.ratio, row)
-            window = images[image : image + 1, :, top : top + height, left : left + width]
-            parts.append(resize(window, self.size, self.interpolation, self.antialias))
-        if len(parts) == 1:
-            return parts[0]
-        return torch.cat(parts)
+        return resized_windows(self, images, numbers)
 
     def extra_repr(self) -> str:
         """The arguments."""
         return f"size={self.size}, scale={self.scale}, ratio={self.ratio}, interpolation={self.interpolation!r}"
+
+
+def resized_windows(crop: RandomResizedCrop[Any, Any], images: torch.Tensor, numbers: torch.Tensor) -> torch.Tensor:
+    """Windows of images ``[N, C, H, W]``, each resized: ``[N, C, *size]``."""
+    parts = []
+    for image, row in enumerate(numbers.tolist()):
+        top, left, height, width = random_window(images.shape[-2], images.shape[-1], crop.scale, crop.ratio, row)
+        window = images[image : image + 1, :, top : top + height, left : left + width]
+        parts.append(resize(window, crop.size, crop.interpolation, crop.antialias))
+    return parts[0] if len(parts) == 1 else torch.cat(parts)
 
 
 def random_window(

@@ -87,7 +87,22 @@ class Trainer:
 
 Trainer(model, loader).fit(2)
 """
-BAD = {  # with a piece of the line that is told
+BAD = {
+    "a forward hook with two arguments": (
+        "layer = nn.Linear(3, 5)\nlayer.register_forward_hook(lambda module, args: None)\nlayer(torch.zeros(2, 3))\n",
+        "register_forward_hook",
+    ),
+    "a hook before forward with three": (
+        "layer = nn.Linear(3, 5)\nlayer.register_forward_pre_hook(lambda module, args, output: None)\n"
+        "layer(torch.zeros(2, 3))\n",
+        "register_forward_pre_hook",
+    ),
+    "a backward hook with one gradient": (
+        "layer = nn.Linear(3, 5)\nlayer.register_full_backward_hook(lambda module, gradients: None)\n"
+        "layer(torch.zeros(2, 3)).sum().backward()\n",
+        "register_full_backward_hook",
+    ),
+    # with a piece of the line that is told
     "no super().__init__()": (NET.replace(SUPER, "") + TRAIN, "self.fc1 = "),
     "super().__init__() last": (
         NET.replace(SUPER, "").replace("(hidden, 3)\n", "(hidden, 3)\n" + SUPER) + TRAIN,
@@ -257,6 +272,12 @@ class Later(nn.Module):
 model = Later([7, 5, 3])
 """
 GOOD = {
+    "hooks that take more": (
+        "def hook(module, args, output=None, *rest):\n    pass\n"
+        "layer = nn.Linear(3, 5)\nlayer.register_forward_hook(hook)\nlayer.register_forward_pre_hook(hook)\n"
+        "layer.register_forward_hook(lambda module, args, kwargs, output: None, with_kwargs=True)\n"
+        "layer.register_full_backward_hook(lambda *args: None)\nlayer(torch.zeros(2, 3)).sum().backward()\n"
+    ),
     "a model": NET + TRAIN,
     "a trainer": NET + TRAINER,
     "super() of the class, and of a base of it": NET.replace(SUPER, "        super(Net, self).__init__()\n")

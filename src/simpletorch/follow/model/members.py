@@ -59,7 +59,8 @@ _HOLDERS: Final = _CONTAINERS - {MODULE} | {"torch.nn.Sequential"}
 """Modules that behave as a list or a dict: ``len(layers)``, ``layers + others``."""
 _INSIDE_HOLDERS: Final = ("_get_abs_string_index", "_get_item_by_idx", "_key_to_attr", "_keys", "_size")
 _KNOWN_BASES: Final = _CONTAINERS | {
-    *("torch.nn.Sequential", "torch.utils.data.Dataset", "builtins.object", "abc.ABC", "typing.Generic"),
+    *("torch.nn.Sequential", "simpletorch.nn.Sequential", "torch.utils.data.Dataset"),
+    *("builtins.object", "abc.ABC", "typing.Generic"),
     *("argparse.Namespace", "types.SimpleNamespace"),
 }
 """Classes of libraries whose objects have no attributes but those that the follower knows, and `OF_MODULES`."""
@@ -231,7 +232,7 @@ def is_alone(run: Interpreter, name: str) -> bool:
 
 _ADD_NOTHING: Final = frozenset((
     *("torch", "torchvision", "torchaudio", "numpy", "scipy", "pandas", "sklearn", "matplotlib", "PIL", "cv2", "tqdm"),
-    *("einops", "yaml", "tensorboardX", "tensorboard", "h5py", "gym", "gymnasium", "networkx"),
+    *("einops", "simpletorch", "yaml", "tensorboardX", "tensorboard", "h5py", "gym", "gymnasium", "networkx"),
     *("skimage", "seaborn", "requests", "imageio", "torchtext", "transformers", "datasets", "nltk", "spacy"),
     "__future__",
 ))  # fmt: skip
@@ -292,6 +293,8 @@ def is_of_torchs_own(value: Tensor) -> bool:
 
 def is_without(run: Interpreter, value: Tensor, name: str) -> bool:
     """Whether a tensor lacks it where no other class may be at work: a caller's own, or tensors over a mesh."""
+    if name == "to_dlpack" and "simpletorch" in run.program.mentions().roots:  # which adds this method
+        return False
     return is_misspelt(value, name) or (tensor_lacks(value, name) and not run.entry and not run.spreads)
 
 

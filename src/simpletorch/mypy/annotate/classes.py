@@ -12,6 +12,7 @@ from typing import Final
 
 from mypy.nodes import ARG_POS, COVARIANT, Decorator, FuncDef, OverloadedFuncDef, Statement, TypeInfo
 from mypy.plugin import ClassDefContext
+from mypy.plugins.common import add_method_to_class
 from mypy.types import (
     CallableType,
     Instance,
@@ -103,6 +104,8 @@ def make_tensor_generic(context: ClassDefContext) -> None:
         base.copy_modified(args=arguments) if base.type.fullname == TENSOR and base.type.type_vars else base
         for base in info.bases
     ]
+    if info.fullname == TENSOR:
+        add_method_to_class(context.api, context.cls, "to_dlpack", [], any_type())
 
 
 def make_distribution_generic(context: ClassDefContext) -> None:

@@ -121,8 +121,20 @@ class Subscript:
         constant = self._constant(arg)
         if constant is not None:
             return [constant]
+        if self._is_new_here(arg):
+            return [any_type()]
         found = get_proper_type(self.api.analyze_type(arg))
         return [self._checked(found)]
+
+    def _is_new_here(self, arg: Type) -> bool:
+        """Whether a type variable belongs to no function or class around: it is bound to whatever is assigned."""
+        analyser = cast(Any, self.api)
+        if not isinstance(arg, UnboundType) or arg.args or analyser.allow_unbound_tvars or self._in_class_body():
+            return False
+        symbol = analyser.lookup_qualified(arg.name, self.context, suppress_errors=True)
+        if symbol is None or not isinstance(symbol.node, nodes.TypeVarExpr) or symbol.node.is_new_style:
+            return False
+        return analyser.tvar_scope.get_binding(symbol) is None
 
     def _constant(self, arg: Type) -> Type | None:
         """``LATENT`` after ``LATENT: Final = 8``; None if the name is of no variable."""

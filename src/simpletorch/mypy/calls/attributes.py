@@ -9,6 +9,7 @@ from typing import Final
 
 from mypy.nodes import MemberExpr
 from mypy.plugin import AttributeContext, FunctionSigContext
+from mypy.typeops import bind_self
 from mypy.types import CallableType, Instance, TupleType, Type, UnionType, get_proper_type
 
 from simpletorch.mypy.annotate.classes import fields_of
@@ -38,6 +39,8 @@ from simpletorch.rules.core.values import TensorType
 
 __all__ = ["ATTRIBUTES", "FUNCTIONS", "by_owner"]
 
+_EXPORTING: Final = "simpletorch.nn._exporting"
+_EXPORTS: Final = ("to_onnx", "to_torchscript")
 _NAMED_TUPLES: Final = (RETURN_TYPES, f"{PHANTOM}.linalg_", f"{PACKED}_.", f"{PACKED}.")
 
 
@@ -55,6 +58,9 @@ def by_owner(fullname: str) -> AttributeHook | None:
 
 def _of_module(name: str, context: AttributeContext, types: TypeTable) -> Type:
     """The type of an attribute that the module's class doesn't declare."""
+    if name in _EXPORTS and (exporting := types.modules.get(_EXPORTING)) is not None:
+        method = get_proper_type(exporting.names[name].type)
+        return bind_self(method, context.type) if isinstance(method, CallableType) else context.default_attr_type
     found = containers.attribute(name, context) or modules.attribute(name, context, types)
     return computed_attributes.attribute(name, context, found)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -13,6 +14,7 @@ from simpletorch.follow.marks import carried, devices, gradients, layout, sparsi
 from simpletorch.follow.marks.origins import ORIGINS
 from simpletorch.follow.mistakes import events
 from simpletorch.follow.numbers import indexes, offsets, sizes
+from simpletorch.follow.sources.syntax import walk
 from simpletorch.follow.values import (
     HISTORY,
     MISSING,
@@ -286,15 +288,26 @@ library_class(_CAPSULE)
 
 @model("torch.to_dlpack", "torch.utils.dlpack.to_dlpack")
 def _to_dlpack(run: Interpreter, tensor: Value, /) -> Value:
+    return _capsule(run, tensor)
+
+
+def _capsule(run: Interpreter, tensor: Value) -> Value:
     capsule = Instance(run.program.library_class(_CAPSULE))
     run.heap.write(capsule.cells, "tensor", tensor)
     return capsule
 
 
+method(Tensor, "to_dlpack")(lambda run, args, kwargs: _capsule(run, args[0]))
+
+
 @model("torch.from_dlpack", "torch.utils.dlpack.from_dlpack")
 def _from_dlpack(run: Interpreter, ext_tensor: Value, *, device: Value = None, copy: Value = None) -> Value:
     if isinstance(ext_tensor, Instance) and ext_tensor.cls.is_a(_CAPSULE):
-        ext_tensor = run.resolve(ext_tensor.cells.get("tensor"))
+        capsule, ext_tensor = ext_tensor, run.resolve(ext_tensor.cells.get("tensor"))
+        if run.resolve(capsule.cells.get("used")) is True:
+            hint = "call to_dlpack() again, or pass the tensor itself"
+            return guards.refuse(run, "from_dlpack: a capsule can be taken only once", hint, "RuntimeError")
+        run.heap.write(capsule.cells, "used", True)
     made = run.each(ext_tensor, shared)
     if device is not None and isinstance(made, Tensor):
         devices.moved(run, made, devices.named(run, device))
@@ -513,6 +526,8 @@ def _to_numpy(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value
     if run.resolve(args[1] if len(args) > 1 else kwargs.get("force", False)) is False:
         gradients.to_numpy(run, args[0])
         devices.to_numpy(run, args[0])
+    if args[0].type.dtype == BFLOAT16:
+        guards.refuse(run, "numpy: NumPy has no bfloat16", "x.float().numpy()", code="tensor-dtype")
     made = Tensor(replace(args[0].type, is_parameter=False), array=True)
     made.numbers = args[0].numbers
     return made
@@ -590,7 +605,33 @@ def _apply_function(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str,
         result = run.call(run.attribute(cls, "forward"), (context, *given) if plain else given, kwargs)
         if not plain:
             run.call(run.attribute(cls, "setup_context"), (context, tuple(given), result))
+    _hold_backward(run, cls, given)
     return gradients.unsure(run, result)
+
+
+def _hold_backward(run: Interpreter, cls: Class, given: list[Value]) -> None:
+    """A ``backward`` gives a gradient for each argument of ``forward``; torch takes more of them if they are None."""
+    found = cls.find("backward")
+    backward = found[0].function if found is not None and isinstance(found[0], StaticMethod) else None
+    if run.takers or not isinstance(backward, Function):
+        return
+    counts = {_count(node.value) for node in walk(backward.node) if isinstance(node, ast.Return)}
+    if counts and None not in counts and (most := max(c for c in counts if c is not None)) < len(given):
+        shown = "1 gradient" if most == 1 else f"{most} gradients"
+        message = f"{cls.name}.backward returns {shown}, but forward takes {len(given)} inputs"
+        guards.refuse(run, message, "return None for an input that needs no gradient", "RuntimeError", "tensor-grad")
+
+
+def _count(returned: ast.expr | None) -> int | None:
+    """How many gradients a ``return`` of ``backward`` surely gives; None where it may be a tuple by name."""
+    match returned:
+        case ast.Tuple(elts=elements) if not any(isinstance(e, ast.Starred) for e in elements):
+            return len(elements)
+        case ast.BinOp(op=ast.Mult(), left=ast.Name() | ast.Attribute(), right=ast.Name() | ast.Attribute()):
+            return 1
+        case ast.BinOp(op=ast.Sub() | ast.Div() | ast.MatMult()):
+            return 1
+    return None
 
 
 def _subclassed_function(run: Interpreter, cls: Class) -> None:

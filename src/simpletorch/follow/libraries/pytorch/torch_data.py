@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from simpletorch.follow import branches, guards, iteration, tensors
 from simpletorch.follow.heap import now
 from simpletorch.follow.iteration import another
-from simpletorch.follow.libraries import ALIASES, library_class, model, signed
+from simpletorch.follow.libraries import ALIASES, by_name, library_class, model, signed
 from simpletorch.follow.libraries.python.builtins import length
 from simpletorch.follow.marks import carried, gradients, sequences
 from simpletorch.follow.mistakes import events
@@ -437,7 +437,18 @@ _sampler("SequentialSampler", "data_source", "data_source")
 _sampler("RandomSampler", "data_source, replacement=False, num_samples=None, generator=None", "data_source")
 _sampler("SubsetRandomSampler", "indices, generator=None", "indices")
 _sampler("WeightedRandomSampler", "weights, num_samples, replacement=True, generator=None", "weights")
-library_class(f"{_DATA}.DistributedSampler", (f"{_DATA}.Sampler",), {"__init__": _nothing, "set_epoch": _nothing})
+
+
+def _distributed(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    given = by_name("self dataset num_replicas rank", args, kwargs)
+    processes, rank = (run.resolve(given.get(name)) for name in ("num_replicas", "rank"))
+    if type(processes) is int and type(rank) is int and not 0 <= rank < processes:
+        message = f"DistributedSampler: rank is {rank}, but ranks go from 0 to {processes - 1}"
+        guards.refuse(run, message, None, "ValueError", "tensor-option")
+    return None
+
+
+library_class(f"{_DATA}.DistributedSampler", (f"{_DATA}.Sampler",), {"__init__": _distributed, "set_epoch": _nothing})
 
 
 def _init_batches(run: Interpreter, self: Value, sampler: Value, batch_size: Value, drop_last: Value) -> Value:

@@ -7,10 +7,11 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import branches, calls, guards, iteration, layers
+from simpletorch.follow import attributes, branches, calls, guards, iteration, layers
 from simpletorch.follow.libraries import ALIASES, NATIVES, Work, by_name, library_class, model
+from simpletorch.follow.libraries.pytorch.hooks import HOOKS
 from simpletorch.follow.libraries.pytorch.signatures import PARAMETERS
-from simpletorch.follow.libraries.pytorch.state_dicts import OWN_WAY, load_state_dict, state_dict
+from simpletorch.follow.libraries.pytorch.state_dicts import load_state_dict, state_dict
 from simpletorch.follow.marks import devices, gradients, layout
 from simpletorch.follow.mistakes import events
 from simpletorch.follow.model import members, spelling
@@ -310,41 +311,6 @@ def _in_mode(run: Interpreter, me: Instance, trains: Value) -> Value:
     return me
 
 
-def _hook(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    calls.escape(run, (*args[1:], *kwargs.values()))
-    return run.unknown("a handle of a hook")
-
-
-def _loading_hook(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    run.heap.write(args[0].state, OWN_WAY, True)
-    return run.unknown("a handle of a hook")
-
-
-def _forward_hook(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    """What is called with the module, its arguments and what it gives, and may replace that."""
-    me, hook = args[0], args[1] if len(args) > 1 else kwargs.get("hook")
-    hooks = layers.hooks_of(run, me)
-    if hooks is not None:
-        run.heap.write(me.state, "hooks", (*hooks, hook))
-    # with_kwargs, prepend: another protocol
-    if hooks is None or any(run.resolve(v) is True for v in kwargs.values()):
-        run.heap.write(me.state, "hooked", True)
-    return Instance(run.program.library_class("torch.utils.hooks.RemovableHandle"), (me, hook))
-
-
-def _pre_hook(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    run.heap.write(args[0].state, "hooked", True)
-    return run.unknown("a handle of a hook")
-
-
-def _remove_hook(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    me, hook = args[0].native
-    hooks = layers.hooks_of(run, me)
-    if hooks is not None:
-        run.heap.write(me.state, "hooks", tuple(h for h in hooks if h is not hook))
-    return None
-
-
 _FLOATING: Final = {"half": FLOAT16, "bfloat16": BFLOAT16, "double": FLOAT64, "float": FLOAT32}
 
 
@@ -405,7 +371,10 @@ def _get_submodule(run: Interpreter, self: Value, target: Value) -> Value:
     if not isinstance(target, str):
         return run.unknown("a module by a path that isn't known")
     for part in target.split(".") if target else []:
-        found = run.attribute(found, part)
+        owner, found = found, attributes.read(run, found, part)
+        if found is MISSING:
+            refused = events.LACKS(run, run.resolve(owner), part)
+            return run.unknown(f"the part {target} of a module") if refused is None else refused
     return found
 
 
@@ -414,7 +383,17 @@ def _zero(run: Interpreter, self: Value, set_to_none: Value = True) -> Value:
     return None
 
 
+def _export(name: str) -> Callable[..., Value]:
+    """``module.to_onnx(path)``, which `simpletorch.nn` gives to every module."""
+
+    def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+        return run.call(run.program.library(run, f"simpletorch.export.{name}"), args, kwargs)
+
+    return work
+
+
 _PARTS: Final = {
+    **{f"to_{name}": _export(name) for name in ("onnx", "torchscript")},
     "parameters": _parameters,
     "named_parameters": _named_parameters,
     "buffers": _buffers,
@@ -442,19 +421,7 @@ _PARTS: Final = {
     "zero_grad": _zero,
     "load_state_dict": load_state_dict,
     **dict.fromkeys(("compile", "extra_repr", "set_extra_state"), _nothing),
-    "register_forward_hook": _forward_hook,
-    "register_forward_pre_hook": _pre_hook,
-    **dict.fromkeys(
-        (
-            "register_full_backward_hook",
-            "register_backward_hook",
-            "register_full_backward_pre_hook",
-            "register_load_state_dict_post_hook",
-            "register_state_dict_post_hook",
-        ),
-        _hook,
-    ),
-    **dict.fromkeys(("_register_load_state_dict_pre_hook", "register_load_state_dict_pre_hook"), _loading_hook),
+    **HOOKS,
 }
 library_class(
     layers.MODULE,
@@ -856,6 +823,3 @@ for _name in (
 )
 def _gain(run: Interpreter, *more: Value, **rest: Value) -> Value:
     return run.unknown("a gain", "float", "data")
-
-
-library_class("torch.utils.hooks.RemovableHandle", methods={"remove": _remove_hook, "__exit__": _remove_hook})

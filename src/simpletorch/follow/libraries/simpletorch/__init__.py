@@ -11,9 +11,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch._stub import homes
-from simpletorch.follow import layers
+from simpletorch.follow import calls, files, layers
 from simpletorch.follow.libraries import ALIASES, OWN, VALUES, Work, gives, library_class, native
-from simpletorch.follow.values import Dict, Fields, Function, Instance, List, Native, StaticMethod, Tensor, Value
+from simpletorch.follow.values import (
+    MISSING,
+    Dict,
+    Fields,
+    Function,
+    Instance,
+    List,
+    Native,
+    StaticMethod,
+    Tensor,
+    Value,
+)
 from simpletorch.rules import Device
 from simpletorch.rules.core.dtype import BY_NAME, DType
 
@@ -43,7 +54,7 @@ TORCHS: Final = {
             "tril_indices",
         )
     },
-    "from_array": "torch.asarray",
+    "from_array": "simpletorch.from_array",
     "from_dlpack": "torch.from_dlpack",
     "one_hot": "torch.nn.functional.one_hot",
 }
@@ -92,12 +103,22 @@ ALIASES.update(
     {
         "simpletorch.Parameter": "torch.nn.Parameter",
         "simpletorch.TensorShape": "torch.Size",
-        "simpletorch.from_array": "torch.asarray",
+        "simpletorch.from_array": "simpletorch.from_array",
         "simpletorch.distributed.DistributedDataParallel": "torch.nn.parallel.DistributedDataParallel",
     }
 )
 for _name in ("Tensor", "CPUTensor", "CUDATensor", "MPSTensor", "Parameter", "from_array"):
     ALIASES[f"simpletorch.tensor.{_name}"] = ALIASES.get(f"simpletorch.{_name}", f"torch.{_name}")
+
+
+@native("simpletorch.from_array")
+def _from_array(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """``from_array(array, shape=...)``: `torch.asarray` and a ``reshape``."""
+    given = dict(kwargs)
+    shape = given.pop("shape", None)
+    made = run.call(run.program.library(run, "torch.asarray"), args, given)
+    return made if run.resolve(shape) is None else run.call(run.attribute(made, "reshape"), (shape,))
+
 
 # -- devices -----------------------------------------------------------------------------------------------------------
 
@@ -181,6 +202,7 @@ _followed(
 _followed("data", "data/loading", _builder="LoaderBuilder")
 _followed("distributed.actors", actors="Actor Actors Pending share spawn")
 _followed("optim", _warmup="LinearWarmup WarmupCosine", averages="EMA SWA", groups="ParameterGroup decay_groups")
+_followed("checkpoint", checkpoints="Saved load save save_async")
 _followed("export", exported="Exported aot onnx program torchscript")
 _followed(
     "language.models",
@@ -203,7 +225,7 @@ _followed(
     _flip="RandomHorizontalFlip RandomVerticalFlip",
     _mix="CutMix MixUp",
     _pad="Pad",
-    _resize="RandomResizedCrop Resize",
+    _resize="RandomResizedCrop Resize resize",
     _transform="Transform takes_batches",
 )
 ALIASES["simpletorch.nn._module"] = "torch.nn"
@@ -217,6 +239,14 @@ def _windows(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]
     images, _, height, width = args
     window = slice(None), slice(None), slice(None, height), slice(None, width)
     return run.ask("Tensor.__getitem__", (images, window))
+
+
+@native("simpletorch.transforms._resize.resized_windows")
+def _resized_windows(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """Windows of images, wherever they are and whatever their sizes were."""
+    crop, images, _ = args
+    options = (run.attribute(crop, name) for name in ("size", "interpolation", "antialias"))
+    return run.call(run.program.library(run, "simpletorch.transforms._resize.resize"), (images, *options))
 
 
 @native("torch.errors.as_also")
@@ -250,6 +280,25 @@ def _says_itself(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Va
     given = found[0].node.args
     hints = [a.annotation for a in (*given.posonlyargs, *given.args, *given.kwonlyargs) if a.annotation is not None]
     return any(ast.unparse(hint) != "torch.Tensor" for hint in hints)
+
+
+@native("simpletorch.checkpoint._following.write")
+def _write_checkpoint(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    files.save(run, "checkpoint", *args)
+    return None
+
+
+@native("simpletorch.checkpoint._following.read")
+def _read_checkpoint(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    found = files.load(run, ("checkpoint",), args[0])
+    return run.unknown("what is loaded from a file", None, "data") if found is MISSING else found
+
+
+@native("simpletorch.checkpoint._following.touched")
+def _touched(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """Parts of a file beside models, and objects that they are loaded into: neither is known."""
+    calls.escape(run, args)
+    return run.unknown("what a checkpoint has", None, "data")
 
 
 @native("simpletorch.train._following.moved")
@@ -296,7 +345,7 @@ gives(
     " ".join(
         f"simpletorch.{name}"
         for name in (
-            *("checkpoint.save", "checkpoint.save_async", "checkpoint.latest", "checkpoint.checkpoints_in"),
+            *("checkpoint.latest", "checkpoint.checkpoints_in"),
             *("checkpoint.read", "nn.initialize", "nn.summary", "nn.typed_repr", "reproducibility.checksum"),
             "reproducibility.rng_state",
         )
