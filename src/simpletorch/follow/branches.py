@@ -324,11 +324,23 @@ def _length(value: List) -> Dim | None:
     return size if origin is None else None
 
 
+def has_no_tensor(value: Value) -> bool:
+    """Whether a value is no tensor, nor an array, and holds none."""
+    if isinstance(value, Unknown):
+        return value.without_tensors or (value.type is not None and value.type not in _HOLDING)
+    if isinstance(value, Choice):
+        return has_no_tensor(value.when_true) and has_no_tensor(value.when_false)
+    return value is None or isinstance(value, int | float | complex | str | bytes | Expr)
+
+
+_HOLDING: Final = ("list", "tuple", "dict", "set")
+
+
 def _common_unknown(a: Value, b: Value, reason: str, cause: Any) -> Unknown:
     made = Unknown(reason, _common_name(a, b), cause)
     made.matrix = sparsity.common(a, b)
     unknown = [v for v in (a, b) if isinstance(v, Unknown)]
-    made.without_tensors = len(unknown) == 2 and all(v.without_tensors for v in unknown)
+    made.without_tensors = has_no_tensor(a) and has_no_tensor(b)
     if unknown:
         made.origin = unknown[0].origin
     return made

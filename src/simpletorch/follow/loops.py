@@ -630,7 +630,9 @@ def _wide(run: Interpreter, cells: dict[Any, Any], key: Any, old: Value, now: Va
         return _uncounted(run, cells, old, now)
     if isinstance(old, Tensor):
         return Tensor(TensorType(), array=old.array)
-    return run.unknown("it changes from round to round of a loop", branches.type_name(now))
+    changing = run.unknown("it changes from round to round of a loop", branches.type_name(now))
+    changing.without_tensors = branches.has_no_tensor(old) and branches.has_no_tensor(now)
+    return changing
 
 
 def _uncounted(

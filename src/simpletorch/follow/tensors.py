@@ -7,6 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final, final
 
 from simpletorch.follow import branches, guards, iteration
+from simpletorch.follow.libraries.harmless import OF_NUMBERS
 from simpletorch.follow.marks import carried, devices, gradients, layout, sequences, sparsity, spread, streams
 from simpletorch.follow.marks.mark import Call
 from simpletorch.follow.memory import answers
@@ -164,7 +165,9 @@ def from_rule(run: Interpreter, value: Any, what: str) -> Value:
     if isinstance(value, TensorType):
         return made(run, value)
     if value is ANYTHING:
-        return run.unknown(f"what {what} gives", None)
+        made_of = run.unknown(f"what {what} gives")
+        made_of.without_tensors = f".{what}" in OF_NUMBERS
+        return made_of
     if value is UNKNOWN:
         return run.unknown(f"a number that {what} gives", "int", "data")
     if isinstance(value, Scalar):
