@@ -403,6 +403,7 @@ def _of_unknown(run: Interpreter, name: str, left: Value, right: Value) -> Value
     made = run.unknown(source.reason, found, source.cause)
     made.origin = source.origin
     made.without_tensors = branches.has_no_tensor(left) and branches.has_no_tensor(right)
+    made.scalar = branches.is_scalar(left) and branches.is_scalar(right)
     if run.firsts:
         first_rounds.compute(run, name, left, right, made)
     return offsets.moved(name, left, right, made)
