@@ -73,7 +73,7 @@ def named(run: Interpreter, value: Value) -> Value:
 
 
 def all_named(run: Interpreter, name: str, args: tuple[Value, ...]) -> tuple[Value, ...]:
-    """The arguments of one of `MAKERS`, with names also for sizes of which nothing is known but that they are some."""
+    """The arguments of one of `MAKERS`, with a symbol for each unknown size."""
     args = named(run, args)
     start = 1 if name.startswith("Tensor.") else 0
     takes_sizes_only = not name.endswith(("full", "randint", "arange"))
@@ -94,9 +94,9 @@ def _size(run: Interpreter, value: Value, is_one: bool) -> Value:
 
 
 def of_layer(run: Interpreter, value: Value) -> Value:
-    """The size that an int is which a layer is made of: one and the same for one value, whatever it is made into.
+    """The symbol of an unknown int that a layer or a tensor is made of; each use of the int gives the same symbol.
 
-    One that changes in a loop is another one in each round.
+    An int that changes in a loop gets none: it is another one in each round.
     """
     if not isinstance(value, Unknown) or value.type not in ("int", None) or value.reason == CHANGES:
         return value
@@ -296,9 +296,9 @@ def counted(run: Interpreter, short: str, args: tuple[Value, ...], kwargs: Mappi
 
 
 def with_new(run: Interpreter, operands: Iterable[Value], result: TensorType) -> TensorType:
-    """What an operation gives, with a name for the one size that an int decides which isn't known: ``x[:n]``.
+    """The result of an operation, with a symbol for its one unknown size: ``x[:n]``.
 
-    Sizes that its operands don't know either get none: they may be the same as those.
+    The operands' own sizes must be known: an unknown size of a result may be that of an operand.
     """
     items = result.shape.items
     if not result.shape.is_exact or items.count(UNKNOWN) != 1 or not all(map(_are_sized, operands)):
