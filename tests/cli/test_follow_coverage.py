@@ -45,6 +45,26 @@ def test_figures_and_loggers_are_no_lines_of_tensors(project: Path, capsys: pyte
     assert capsys.readouterr().out.startswith("1 tensor lines: 0 known (0%), 0 known in part, 1 unknown\n")
 
 
+def test_numbers_and_texts_are_no_lines_of_tensors(project: Path, capsys: pytest.CaptureFixture[str]):
+    lines = (
+        "import datetime, json, no_such_library as n, torch",
+        "total = 0.0",
+        "for x in n.rows():",
+        "    total += x.item() * x.shape[0]",
+        "mean = total / len(x)",
+        "now = datetime.datetime.now()",
+        "with open(n.path) as file:",
+        "    words = [line.split() for line in file]",
+        "low = min(mean, 3)",
+        "y = x + low",
+    )
+    (project / "counted.py").write_text("\n".join(lines))
+    assert main(["follow", "--coverage", "counted.py"]) == 0
+    first, _, cause, _ = capsys.readouterr().out.splitlines()
+    assert first == "2 tensor lines: 0 known (0%), 0 known in part, 2 unknown"
+    assert cause == "     2  no_such_library isn't followed (counted.py:3, counted.py:10)"
+
+
 def test_tools_get_all_of_it(project: Path, capsys: pytest.CaptureFixture[str]):
     assert main(["follow", "--json", "strange.py"]) == 0
     found = json.loads(capsys.readouterr().out)["coverage"]

@@ -18,7 +18,7 @@ lines = Scripts(HEAD).lines
         ("n = torch.randint(5, 13, (7,)).max().item() + 2\nx = torch.randn((n, 3))", "Float32[7..14, 3]"),
         ("n = int(torch.randint(3, 4, ()))\nx = torch.zeros(n, 7)", "Float32[3, 7]"),
         ("n = random.randint(5, 13) * 2 // 3\nx = torch.randn(n)", "Float32[3..8]"),
-        ("n = random.randint(-5, 13)\nx = torch.randn(n)", "Float32[?]"),
+        ("n = random.randint(-5, 13)\nx = torch.randn(n)", "Float32[0..]"),
         ("x = torch.tensor([1] + [ord(c) for c in open('f').read()] + [2])", "Int64[2..]"),
         ("y = torch.randint(0, 7, (11,))\nx = torch.bincount(y, minlength=7)", "Int64[7]"),
         ("y = torch.randint(0, 9, (11,))\nx = torch.bincount(y, minlength=7)", "Int64[7..]"),
@@ -50,6 +50,69 @@ for _ in range(50):
 torch.zeros(7) + longest
 """
     assert lines(source, tmp_path) == []
+
+
+UNKNOWN = "from others import config, data\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("x = torch.zeros(3, len(set(data())))", "Float32[3, 0..]"),
+        ("x = torch.zeros(3, config.width)", "Float32[3, 0..]"),
+        ("x = torch.zeros(config.size)", "Float32[...]"),  # it may be a tuple
+        ("x = torch.full((config.width, 3), config.value)", "Tensor[0.., 3]"),
+        ("x = torch.arange(config.start, 5)", "Tensor[0..]"),
+        ("x = torch.nn.Linear(5, config.width)(torch.zeros(3, 5))", "Float32[3, 0..]"),
+        ("x = torch.zeros(7, 5)[: config.width]", "Float32[0.., 5]"),
+        ("x = torch.zeros(7, 5).expand(config.width, 7, 5)", "Float32[0.., 7, 5]"),
+        ("x = torch.stack([torch.zeros(5) for _ in data()])", "Float32[0.., 5]"),
+        ("x = torch.zeros(7, 5).view(config.width, -1)", "Float32[?, ?]"),
+    ],
+)
+def test_a_size_that_others_decide_is_one_size(source, expected, tmp_path):
+    assert shown(UNKNOWN + source, tmp_path) == expected
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "a = torch.zeros(config.width, 3)\nb = torch.zeros(config.height, 3) + a + torch.zeros(7, 3)",
+        "x = torch.nn.Linear(config.width, 5)(torch.zeros(2, 7))\ny = torch.nn.Linear(config.height, 3)(x)",
+        "x = torch.arange(config.start, 5) + torch.zeros(8)",
+        "e = torch.nn.Embedding(len(set(data())), 5)\n"
+        "h = torch.nn.Linear(5, len(set(data())))(torch.zeros(2, 5))\nh + e.weight[:, 0]",
+        "x = torch.zeros(8, 6)\nfor row in data():\n    x = x[: len(row)]\nx + torch.zeros(8, 6)",
+        "sizes = [len(row) for row in data()]\ntorch.zeros(sizes[0]) + torch.zeros(sizes[1]) + torch.zeros(5)",
+        "last = torch.zeros(4)\nfor row in data():\n    n = len(row)\n    x = torch.zeros(n)\n"
+        "    if x.shape != last.shape:\n        torch.zeros(3, 4).view(6, 2)\n"
+        "    else:\n        x + last\n    last = x",
+        "first = [x[: config.width] for x in torch.zeros(4, 6)]\nfirst[0] + torch.zeros(6)",
+        "x = torch.zeros(6, 4)[config.start :]\nx.view(-1, 8)\nx.reshape(3, 4)\nx @ torch.zeros(4, 5)",
+    ],
+)
+def test_such_sizes_may_fit(source, tmp_path):
+    assert lines(UNKNOWN + source, tmp_path) == []
+
+
+def test_such_a_size_is_one_and_the_same(tmp_path):
+    source = """
+n = len(set(data()))
+right = torch.nn.Linear(n, 7)(torch.zeros(3, n))
+wrong = torch.nn.Linear(n, 7)(torch.zeros(n, 7).expand(5, n, 7).transpose(1, 2)) @ torch.zeros(8, 3)
+"""
+    assert lines(UNKNOWN + source, tmp_path) == [5]
+
+
+def test_a_total_that_began_as_a_number_has_no_dims(tmp_path):
+    source = """
+total = 0
+for row in data():
+    total += torch.nn.Linear(5, 3)(torch.zeros(2, 5)).sum()
+x = total / 3 + torch.zeros(2, 5)
+wrong = torch.nn.Linear(3, 5)(x)
+"""
+    assert lines(UNKNOWN + source, tmp_path) == [7]
 
 
 def test_an_index_is_not_said_to_reach_the_bounds_of_a_sum(tmp_path):

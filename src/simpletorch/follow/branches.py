@@ -276,6 +276,7 @@ def _measure_alike(a: Unknown, b: Unknown) -> bool:
     """Whether all that is known of the length of one, or between which numbers it lies, is true of the other one."""
     measured = (a.length is None or a.length == b.length) and (a.numbers is None or indexes.same(a, b))
     told = (a.parts is None or a.parts == b.parts) and (a.matrix is None or a.matrix == b.matrix)
+    told = told and (b.scalar or not a.scalar)
     return measured and told and (a.written is None or _written_alike(a, b))
 
 
@@ -324,11 +325,31 @@ def _length(value: List) -> Dim | None:
     return size if origin is None else None
 
 
+def has_no_tensor(value: Value) -> bool:
+    """Whether a value is no tensor, nor an array, and holds none."""
+    if isinstance(value, Unknown):
+        return value.without_tensors or (value.type is not None and value.type not in _HOLDING)
+    if isinstance(value, Choice):
+        return has_no_tensor(value.when_true) and has_no_tensor(value.when_false)
+    return value is None or isinstance(value, int | float | complex | str | bytes | Expr)
+
+
+def is_scalar(value: Value) -> bool:
+    """Whether a value is a number, or a tensor without dims: ``total`` in ``total += loss``."""
+    if isinstance(value, Tensor):
+        return value.type.shape.rank == 0 and not value.array
+    return type_name(value) in ("int", "float") or (isinstance(value, Unknown) and value.scalar)
+
+
+_HOLDING: Final = ("list", "tuple", "dict", "set")
+
+
 def _common_unknown(a: Value, b: Value, reason: str, cause: Any) -> Unknown:
     made = Unknown(reason, _common_name(a, b), cause)
     made.matrix = sparsity.common(a, b)
     unknown = [v for v in (a, b) if isinstance(v, Unknown)]
-    made.without_tensors = len(unknown) == 2 and all(v.without_tensors for v in unknown)
+    made.without_tensors = has_no_tensor(a) and has_no_tensor(b)
+    made.scalar = is_scalar(a) and is_scalar(b)
     if unknown:
         made.origin = unknown[0].origin
     return made

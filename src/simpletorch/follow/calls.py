@@ -378,7 +378,7 @@ def in_the_dark(run: Interpreter, function: Value, args: tuple[Value, ...], kwar
     reason = function.reason if isinstance(function, Unknown) else f"what {function!r} gives"
     made = run.unknown(reason)
     if isinstance(function, Unknown):
-        made.origin = function.origin
+        made.origin, made.without_tensors = function.origin, function.without_tensors
     given = (function, *args, *kwargs.values())
     made.given = tuple(v for a in given for v in (a if type(a) is tuple else (a,)) if _is_kept(v))
     return made

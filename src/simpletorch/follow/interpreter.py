@@ -31,7 +31,7 @@ from simpletorch.follow.budget import STEPS, Budget
 from simpletorch.follow.findings import Call, Finding, OneOf
 from simpletorch.follow.guards import Guard
 from simpletorch.follow.heap import Cells, Heap, born, now
-from simpletorch.follow.libraries.harmless import OF_ARRAYS
+from simpletorch.follow.libraries.harmless import OF_ARRAYS, OF_NUMBERS
 from simpletorch.follow.marks import devices, gradients, sparsity
 from simpletorch.follow.memory import recursion, remembered, stand_ins
 from simpletorch.follow.mistakes import listeners  # noqa: F401  (they subscribe)
@@ -369,7 +369,11 @@ class Interpreter:
             made.fact = operation, left, right
             if isinstance(left, Unknown):
                 made.harmless, made.origin = left.harmless, left.origin
-                made.without_tensors = left.without_tensors and operation not in OF_ARRAYS
+            elif isinstance(right, Unknown):
+                made.origin = right.origin
+            made.without_tensors = operation in OF_NUMBERS or (
+                operation not in OF_ARRAYS and branches.has_no_tensor(left) and branches.has_no_tensor(right)
+            )
             found = self._derived[key] = made, left, right
         return found[0]
 
@@ -691,7 +695,7 @@ class Interpreter:
             return
         if isinstance(value, Unknown | Choice):
             self.unsaid.add((self.path, line, name))
-            if isinstance(value, Choice) or (value.type is None and not value.without_tensors):
+            if not branches.has_no_tensor(value):
                 self.unknown_lines.setdefault((self.path, line), _cause(value))
         if not isinstance(value, Tensor | int | Expr | tuple) or isinstance(value, bool):
             return

@@ -16,7 +16,7 @@ from simpletorch.follow.memory import answers, remembered
 from simpletorch.follow.memory.answers import Answer, answer
 from simpletorch.follow.mistakes import events
 from simpletorch.follow.model import members
-from simpletorch.follow.numbers import indexes
+from simpletorch.follow.numbers import indexes, sizes
 from simpletorch.follow.values import (
     MISSING,
     BoundNative,
@@ -147,6 +147,7 @@ _SIZES: Final = frozenset({
     "input_size", "hidden_size", "num_layers", "embed_dim", "num_heads", "d_model", "nhead", "dim_feedforward",
     "kernel_size", "groups", "num_groups", "num_channels",
 })  # fmt: skip
+_FEATURES: Final = _SIZES - {"num_layers", "num_heads", "nhead", "kernel_size", "groups", "num_groups"}
 
 
 _IGNORES: Final = "ignores"  # in the state of a loss
@@ -170,6 +171,7 @@ def build(run: Interpreter, module: Instance, name: str, arguments: dict[str, Va
         module.native = _built_from_choice(run, name, given, choice)
         return
     made = next((tensors.no_int(name, k, v) for k, v in given.items() if k in _SIZES and _is_no_size(k, v)), None)
+    given |= {k: sizes.of_layer(run, given[k]) for k in _FEATURES & given.keys()}
     made = made or new_module(name, {k: tensors.to_rule(v) for k, v in given.items()})
     if isinstance(made, Report):
         run.report(made)

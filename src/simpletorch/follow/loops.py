@@ -623,14 +623,16 @@ def _wide(run: Interpreter, cells: dict[Any, Any], key: Any, old: Value, now: Va
     if key == SIZE:
         run.heap.write(cells, "open", cells.get("open") or REPEATED)
         return old
-    wide = branches.generalise(old, now, "it changes from round to round of a loop", _cause(old, now))
+    wide = branches.generalise(old, now, sizes.CHANGES, _cause(old, now))
     if not forced or branches.alike(wide, old):
         return wide
     if listed:
         return _uncounted(run, cells, old, now)
     if isinstance(old, Tensor):
         return Tensor(TensorType(), array=old.array)
-    return run.unknown("it changes from round to round of a loop", branches.type_name(now))
+    changing = run.unknown(sizes.CHANGES, branches.type_name(now))
+    changing.without_tensors = branches.has_no_tensor(old) and branches.has_no_tensor(now)
+    return changing
 
 
 def _uncounted(

@@ -402,6 +402,8 @@ def _of_unknown(run: Interpreter, name: str, left: Value, right: Value) -> Value
         return texts.made_of(run, between.joined(run, source, (left, right)), (left, right))
     made = run.unknown(source.reason, found, source.cause)
     made.origin = source.origin
+    made.without_tensors = branches.has_no_tensor(left) and branches.has_no_tensor(right)
+    made.scalar = branches.is_scalar(left) and branches.is_scalar(right)
     if run.firsts:
         first_rounds.compute(run, name, left, right, made)
     return offsets.moved(name, left, right, made)
@@ -723,7 +725,9 @@ def unary(run: Interpreter, name: str, value: Value) -> Value:
     if isinstance(value, Dict) and (counted := counters.operate(name, value)) is not MISSING:
         return counted
     if isinstance(value, Unknown):
-        return run.unknown(value.reason, value.type, value.cause)
+        made = run.unknown(value.reason, value.type, value.cause)
+        made.origin, made.without_tensors = value.origin, value.without_tensors
+        return made
     kinds.need(run, value, name)
     return unmodelled.operator(run, name)
 

@@ -7,6 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final, final
 
 from simpletorch.follow import branches, guards, iteration
+from simpletorch.follow.libraries.harmless import OF_NUMBERS
 from simpletorch.follow.marks import carried, devices, gradients, layout, sequences, sparsity, spread, streams
 from simpletorch.follow.marks.mark import Call
 from simpletorch.follow.memory import answers
@@ -89,6 +90,7 @@ _UNKNOWN_KINDS: Final[dict[str, RuleValue]] = {
 }
 
 
+_SCALAR: Final = TensorType(Shape(()))
 _SAME: Final = (int, float, complex, str, bool, Expr, DType, Device, Group, Many, type(...), type(None))
 _EXACTLY: Final = frozenset(_SAME)
 
@@ -164,7 +166,9 @@ def from_rule(run: Interpreter, value: Any, what: str) -> Value:
     if isinstance(value, TensorType):
         return made(run, value)
     if value is ANYTHING:
-        return run.unknown(f"what {what} gives", None)
+        made_of = run.unknown(f"what {what} gives")
+        made_of.without_tensors = f".{what}" in OF_NUMBERS
+        return made_of
     if value is UNKNOWN:
         return run.unknown(f"a number that {what} gives", "int", "data")
     if isinstance(value, Scalar):
@@ -266,6 +270,7 @@ class _Operation:
         "first",
         "given",
         "indexes",
+        "is_arithmetic",
         "is_checked",
         "is_in_place",
         "iterates",
@@ -280,6 +285,7 @@ class _Operation:
         self.short = short = _short(name)
         self.indexes = name in ("Tensor.__getitem__", "Tensor.__setitem__")
         self.is_in_place = name.startswith("Tensor.") and short.endswith("_") and not short.startswith("__")
+        self.is_arithmetic = short.endswith(("add__", "sub__", "mul__", "truediv__"))
         self.is_checked = indexes.is_checked(name) or layout.writes(name)
         self.names_sizes = name in sizes.MAKERS
         self.takes_sizes = name in _TAKES_SIZES
@@ -347,8 +353,10 @@ def by_rule(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[s
     if run.spreads:
         spread.check(run, name, args, kwargs)
     if operation.names_sizes:
-        args, kwargs = sizes.named(run, args), {k: sizes.named(run, v) for k, v in kwargs.items()}
+        args, kwargs = sizes.all_named(run, name, args), {k: sizes.named(run, v) for k, v in kwargs.items()}
     given, named = operands(args), {k: to_rule(v) for k, v in kwargs.items()} if kwargs else {}
+    if operation.is_arithmetic and ANYTHING in given:
+        given = tuple(_SCALAR if isinstance(v, Unknown) and v.scalar else g for v, g in zip(args, given, strict=True))
     if operation.indexes and isinstance(args[1], List | range):
         given = (given[0], (given[1],), *given[2:])  # x[[0, 1]] takes rows, x[0, 1] an element: rules know tuples only
     cast = None if run.modes.get("autocast") is None else autocast(run)
@@ -366,6 +374,9 @@ def by_rule(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[s
         result = offsets.unplaced(result)
     if operation.counts and (sized := sizes.counted(run, operation.short, args, kwargs, result)) is not result:
         result, known = sized, None
+    if type(result) is TensorType and UNKNOWN in result.shape.items and not operation.is_in_place:
+        sized = sizes.with_new(run, (*args, *kwargs.values()), result)
+        result, known = sized, known if sized is result else None
     if run.takers and not isinstance(result, Report) and (_is_open(result) or _may_fail(name, args, kwargs)):
         guards.may_raise(run, guards.OF_TENSORS)
     if isinstance(result, Report):
@@ -587,7 +598,7 @@ def _of_many(run: Interpreter, name: str, many: List, args: tuple[Value, ...], k
     first, second = found = [by_rule(run, name, ((item,) * n, *args), kwargs) for n in (2, 3)]
     type_ = type_of_many(name, many, found)
     if type_ is not None:
-        return Tensor(type_)
+        return Tensor(sizes.with_new(run, (many, *args), type_))
     return first if first is second else run.unknown(f"what {name} of an unknown number of tensors gives")
 
 

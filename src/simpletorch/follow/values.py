@@ -135,6 +135,7 @@ class Unknown:
         "parts",
         "place",
         "reason",
+        "scalar",
         "size",
         "type",
         "usual",
@@ -162,6 +163,7 @@ class Unknown:
         self.offset: tuple[Any, Any, Any] | None = None  # of an int by chance, see `offsets`
         self.numbers: Numbers | None = None  # of an int, see `indexes`
         self.of: tuple[Any, ...] | None = None  # the objects for which one will stand, see `stand_ins`
+        self.scalar = False  # it is a number or a tensor without dims
         self.size: Expr | bool = False  # of an int that stays the same: its name as a size, True before it has one
         self.fact: tuple[str, Value, Value] | None = None  # of a bool: the comparison that it is the answer of
         self.parts: tuple[Any, ...] | None = None  # of a string: what it is joined of, see `texts.parts_of`

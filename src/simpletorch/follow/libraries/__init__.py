@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar, final
 
 from simpletorch import _outside as outside
+from simpletorch.follow.libraries.harmless import is_without_tensors
 from simpletorch.follow.values import Cause, Choice, Class, Native, Property, Unknown, Value
 from simpletorch.rules.core.binding import Binder
 
@@ -349,7 +350,13 @@ def _enter(name: str, value: Native | Property) -> None:
 def gives(names: str, type: str | None = None, cause: Cause = "code") -> None:
     """Register functions that change nothing, and of whose answer at most the class is known."""
     for name in names.split():
-        native(name)(lambda run, args, kwargs, n=name: run.unknown(f"what {n} gives", type, cause))
+        native(name)(lambda run, args, kwargs, n=name: _given(run, n, type, cause))
+
+
+def _given(run: Interpreter, name: str, type: str | None, cause: Cause) -> Unknown:
+    made = run.unknown(f"what {name} gives", type, cause)
+    made.without_tensors = is_without_tensors(name)
+    return made
 
 
 def method(kind: type | str, *names: str) -> Callable[[Work], Work]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import sys
 from typing import Final
 
-__all__ = ["OF_ARRAYS", "is_harmless", "is_without_tensors"]
+__all__ = ["OF_ARRAYS", "OF_NUMBERS", "is_harmless", "is_without_tensors"]
 
 OF_ARRAYS: Final = frozenset({".cm", ".colormaps", ".imread"})
 """Matplotlib's members that give arrays all the same."""
+OF_NUMBERS: Final = (".item", ".shape", ".ndim")
+"""Members that give no tensor, of a tensor, of an array and of whatever imitates them."""
 
 # Those that draw, write and show; what they give is neither a tensor nor an array.
 _SHOWING: Final = frozenset(
@@ -113,6 +115,22 @@ _CALLING: Final = frozenset(
     ]
 )
 _STANDARD: Final = sys.stdlib_module_names - _CALLING
+# Of these: those that give back what they are given, or what it holds.
+_HOLDING: Final = frozenset(
+    [
+        "ast",
+        "collections",
+        "contextlib",
+        "dataclasses",
+        "enum",
+        "gc",
+        "graphlib",
+        "inspect",
+        "itertools",
+        "sys",
+        "typing",
+    ]
+)
 
 
 def is_harmless(name: str) -> bool:
@@ -123,4 +141,5 @@ def is_harmless(name: str) -> bool:
 
 def is_without_tensors(name: str) -> bool:
     """Whether what has this dotted name makes neither tensors nor arrays."""
-    return name.partition(".")[0] in _SHOWING or name.startswith(_TOOLS_OF_TORCH)
+    first = name.partition(".")[0]
+    return first in _SHOWING or first == "timeit" or first in _STANDARD - _HOLDING or name.startswith(_TOOLS_OF_TORCH)

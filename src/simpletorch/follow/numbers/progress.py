@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Progress", "item_by_number"]
 
-_CHANGES: Final = "it changes from round to round of a loop"
 _DEEPEST: Final = 6
 _MOST: Final = 12  # rounds of one loop that are compared
 _MOST_ROUNDS: Final = 16_000
@@ -313,7 +312,7 @@ def _moved(value: Value, step: Step, times: Dim, done: dict[int, Value]) -> Valu
     if step == _SAME:
         return value
     if step == _OTHER:
-        return Unknown(_CHANGES, branches.type_name(value))
+        return Unknown(sizes.CHANGES, branches.type_name(value))
     if is_int(value):
         return value + step * times
     if isinstance(value, TensorType):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from simpletorch.follow.heap import CHANGED
 from simpletorch.follow.marks.layout import LAYOUT, Layout
 from simpletorch.follow.numbers import indexes, offsets
-from simpletorch.follow.values import SIZE, Cause, Dict, Instance, List, Tensor, Unknown, Value
+from simpletorch.follow.values import SIZE, Cause, Choice, Dict, Instance, List, Tensor, Unknown, Value
 from simpletorch.rules import TensorType
 from simpletorch.rules.core.dtype import BOOL
 from simpletorch.shapes import UNKNOWN, Bounded, Dim, Expr, Item, Shape, Var, at_least, bounds, substitute, variables
@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
 __all__ = [
+    "CHANGES",
     "MAKERS",
+    "all_named",
     "by_content",
     "cause_of",
     "counted",
@@ -30,14 +32,17 @@ __all__ = [
     "made_since",
     "named",
     "named_dim",
+    "of_layer",
     "of_list",
     "one_of_many",
     "rename",
     "renamed",
     "repeated",
     "varies",
+    "with_new",
 ]
 
+CHANGES: Final = "it changes from round to round of a loop"
 _NAMES: Final = ("zeros", "ones", "empty", "full", "rand", "randn", "randint", "randperm", "arange", "eye")
 MAKERS: Final = frozenset(
     {*(f"torch.{n}" for n in _NAMES), *(f"Tensor.new_{n}" for n in ("zeros", "ones", "empty", "full"))}
@@ -67,6 +72,44 @@ def named(run: Interpreter, value: Value) -> Value:
     return value
 
 
+def all_named(run: Interpreter, name: str, args: tuple[Value, ...]) -> tuple[Value, ...]:
+    """The arguments of one of `MAKERS`, with a symbol for each unknown size."""
+    args = named(run, args)
+    start = 1 if name.startswith("Tensor.") else 0
+    takes_sizes_only = not name.endswith(("full", "randint", "arange"))
+    several = takes_sizes_only and len(args) > start + 1
+    first = start + (name.endswith("full") or len(args) == start + 1)
+    end = len(args) if takes_sizes_only else first
+    return (*args[:start], *(_size(run, v, several) for v in args[start:end]), *args[end:])
+
+
+def _size(run: Interpreter, value: Value, is_one: bool) -> Value:
+    if isinstance(value, Unknown):
+        return of_layer(run, value) if is_one or value.type == "int" else value
+    if type(value) is tuple:
+        return tuple(_size(run, v, True) for v in value)
+    if isinstance(value, List) and value.items is not None:
+        return List(tuple(_size(run, v, True) for v in value.items))
+    return value
+
+
+def of_layer(run: Interpreter, value: Value) -> Value:
+    """The symbol of an unknown int that a layer or a tensor is made of; each use of the int gives the same symbol.
+
+    An int that changes in a loop gets none: it is another one in each round.
+    """
+    if not isinstance(value, Unknown) or value.type not in ("int", None) or value.reason == CHANGES:
+        return value
+    if isinstance(value.size, Expr):
+        return value.size
+    if indexes.bounds(value) is not None:
+        return named(run, value)
+    number = run.derived("as a size", value, None, "int")
+    if not isinstance(number.size, Expr):
+        number.size = run.some_size(0)
+    return number.size
+
+
 def _of_number(run: Interpreter, value: Tensor) -> Value:
     """The size that a tensor of one int stands for; any other tensor is none."""
     kind = value.type
@@ -79,7 +122,7 @@ def _of_number(run: Interpreter, value: Tensor) -> Value:
 
 def named_dim(run: Interpreter, value: Value) -> Dim:
     """One such size; UNKNOWN where nothing is known of it."""
-    found = named(run, value)
+    found = _size(run, named(run, value), False)
     return found if isinstance(found, int | Expr) else UNKNOWN
 
 
@@ -250,6 +293,25 @@ def counted(run: Interpreter, short: str, args: tuple[Value, ...], kwargs: Mappi
         return result
     dims = tuple(by_content(run, run.some_size(0)) if d is UNKNOWN else d for d in result.shape.dims)
     return replace(result, shape=Shape(dims))
+
+
+def with_new(run: Interpreter, operands: Iterable[Value], result: TensorType) -> TensorType:
+    """The result of an operation, with a symbol for its one unknown size: ``x[:n]``.
+
+    The operands' own sizes must be known: an unknown size of a result may be that of an operand.
+    """
+    items = result.shape.items
+    if not result.shape.is_exact or items.count(UNKNOWN) != 1 or not all(map(_are_sized, operands)):
+        return result
+    return replace(result, shape=Shape(tuple(run.some_size(0) if d is UNKNOWN else d for d in items)))
+
+
+def _are_sized(value: Value) -> bool:
+    if isinstance(value, Tensor):
+        return _is_sized(value)
+    if isinstance(value, List):
+        return all(map(_are_sized, value.items if value.items is not None else (value.item,)))
+    return all(map(_are_sized, value)) if isinstance(value, tuple) else not isinstance(value, Choice)
 
 
 def _places(run: Interpreter, elements: Dim, result: tuple[Any, ...]) -> Any:

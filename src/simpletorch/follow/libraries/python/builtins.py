@@ -986,7 +986,9 @@ def _extreme(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[
     found = args if len(args) > 1 else iteration.members(run, iteration.check(run, args[0]))
     if found is None:
         one = iteration.item(run, args[0])
-        return run.unknown(f"the {name} of a list", branches.type_name(one), getattr(one, "cause", "data"))
+        made = run.unknown(f"the {name} of a list", branches.type_name(one), getattr(one, "cause", "data"))
+        made.without_tensors = branches.has_no_tensor(one)
+        return made
     if not found:
         if "default" in kwargs:
             return kwargs["default"]
@@ -1010,9 +1012,9 @@ def _extreme(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[
     types = {branches.type_name(v) for v in values}
     causes = {v.cause for v in values if isinstance(v, Unknown)}
     cause = "data" if causes == {"data"} else "code"
-    found_type = types.pop() if len(types) == 1 else None
+    found_type = types.pop() if len(types) == 1 else None  # of an int and a float, either may be it
     made = run.unknown(f"the {name} of values that aren't known", found_type, cause)
-    made.without_tensors = types == {"int", "float"}  # one of them, and either may be it
+    made.without_tensors = all(map(branches.has_no_tensor, values))
     return made
 
 
@@ -1062,7 +1064,9 @@ def _abs(run: Interpreter, x: Value, /) -> Value:
             return run.call(own, ())
         if is_known(value) or isinstance(value, List | Dict | Set):
             return computed(run, abs, (value,), {})
-        return run.unknown("an absolute value", branches.type_name(value), getattr(value, "cause", "code"))
+        made = run.unknown("an absolute value", branches.type_name(value), getattr(value, "cause", "code"))
+        made.without_tensors = branches.has_no_tensor(value)
+        return made
 
     return run.each(x, one)
 

@@ -136,6 +136,7 @@ library_class("io.TextIOWrapper", (STREAM,))
 def _open(run: Interpreter, file: Value, mode: Value = "r", *more: Value, **rest: Value) -> Value:
     path = files.path_of(run, file)
     unknown = run.unknown("what is in a file")
+    unknown.without_tensors = True
     if not isinstance(mode, str) or "a" in mode or "+" in mode:
         files.written(run, path, unknown)
         return unknown

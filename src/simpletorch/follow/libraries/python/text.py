@@ -52,8 +52,14 @@ def _loads(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) 
 @native("json.load")
 def _load(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     held = files.holds(run, run.resolve(args[0])) if args else MISSING
-    found = run.unknown("what a text says") if held is MISSING else run.each(held, lambda v: _loaded(run, v))
+    found = _said(run) if held is MISSING else run.each(held, lambda v: _loaded(run, v))
     return _hooked(run, found, kwargs) if kwargs else found
+
+
+def _said(run: Interpreter) -> Unknown:
+    found = run.unknown("what a text says")
+    found.without_tensors = True
+    return found
 
 
 def _hooked(run: Interpreter, value: Value, options: dict[str, Value]) -> Value:
@@ -76,7 +82,7 @@ def _loaded(run: Interpreter, entry: Value) -> Value:
     if kind == "json":
         return files.copied(run, value)
     if kind != files.TEXT or not isinstance(value, str):
-        return run.unknown("what a text says")
+        return _said(run)
     try:
         return _as_value(json.loads(value))
     except ValueError:
