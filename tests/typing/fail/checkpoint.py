@@ -17,7 +17,7 @@ def fail_a_function_is_no_data() -> None:
 
 
 def fail_a_name_can_not_be_restored() -> None:
-    path = checkpoint.save(somewhere(), epoch=3)
+    path = checkpoint.save(somewhere(), model=nn.Linear(3, 5))
     checkpoint.load(path, model="model")  # E: arg-type
 
 
