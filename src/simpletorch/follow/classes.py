@@ -125,8 +125,6 @@ def generate(run: Interpreter, function: Function, scope: Scope) -> Value:
     """What calling a generator function gives: a manager under ``contextlib.contextmanager``, else its values."""
     if function.context_manager:
         return Instance(run.program.library_class("contextlib.AbstractContextManager"), (function, scope))
-    if isinstance(function.node, ast.AsyncFunctionDef):
-        return _generated(run, function, scope)
     steps = generators.Steps(run, function, scope, lambda: _generated(run, function, scope, steps))
     return iterators.lazily(steps)
 
@@ -143,7 +141,7 @@ def _generated(run: Interpreter, function: Function, scope: Scope, steps: genera
             if steps is not None:
                 steps.result = result
         except Raised as error:
-            raise generators.not_stop(error) from None
+            raise generators.not_stop(function, error) from None
         except _Enough:
             item = branches.common_item(given.items, "what a generator gives") if given.items else given.item
             return Iterator(None, texts.one_of_many(run, item, roots))
