@@ -418,9 +418,18 @@ class Class(Object):
         self.native: Any = None
         self.fields: tuple[Any, ...] | None = None  # of a dataclass or named tuple
         self.metadata: dict[str, Any] = {}
-        self.mro: tuple[Class, ...] = (self, *_linear([list(b.mro) for b in bases] + [list(bases)]))
-        self._kinds: frozenset[str] = frozenset(c.qualified for c in self.mro)
-        self._hidden = _hidden(self.mro)
+        self.put_in_order(self.usual_order)
+
+    @property
+    def usual_order(self) -> tuple[Class, ...]:
+        """The class and its bases as ``type.mro`` puts them in order."""
+        return (self, *_linear([list(b.mro) for b in self.bases] + [list(self.bases)]))
+
+    def put_in_order(self, mro: tuple[Class, ...]) -> None:
+        """Look names up in these classes, one after the other."""
+        self.mro = mro
+        self._kinds: frozenset[str] = frozenset(c.qualified for c in mro)
+        self._hidden = _hidden(mro)
 
     @property
     def qualified(self) -> str:
