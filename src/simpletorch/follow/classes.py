@@ -351,7 +351,9 @@ def _instantiate(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: 
     if kind is not None:
         guards.may_raise(run, guards.ANY)
         run.escape((*args, *kwargs.values()))
-        return run.unknown(f"an object of a class that is derived from {kind}")
+        found = run.unknown(f"an object of a class that is derived from {kind}")
+        found.derived = cls
+        return found
     if cls.qualified == "builtins.OSError" and len(args) > 1 and type(number := run.resolve(args[0])) is int:
         cls = run.program.library_class(f"builtins.{type(OSError(number, '')).__name__}")  # Python's own choice
     make = maker(cls)

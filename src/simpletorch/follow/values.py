@@ -121,6 +121,7 @@ class Unknown:
 
     __slots__ = (
         "cause",
+        "derived",
         "fact",
         "first",
         "given",
@@ -157,6 +158,7 @@ class Unknown:
         self.place: tuple[str, int] | None = None
         self.given: tuple[Instance | Function, ...] = ()  # what the call that made it was given: it may keep them
         self.negates: Unknown | None = None  # of a bool: it is true where that one is false
+        self.derived: Class | None = None  # of an object of a class of the program's that derives from int or its like
         self.usual: bool | None = None  # of a bool: what it is unless something goes wrong (an exception is caught)
         self.length: int | Expr | None = None  # of a string
         self.offset: tuple[Any, Any, Any] | None = None  # of an int by chance, see `offsets`
