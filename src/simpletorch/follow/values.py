@@ -29,7 +29,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Iterator as Items
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, final
 
 from simpletorch.follow.heap import ASKED_FOR, CHANGED, HISTORY, MISSING, NEXT, SIZE, SPENT, TUPLE, Cells, Missing
@@ -37,7 +37,7 @@ from simpletorch.follow.marks.mark import FORGOTTEN, NOTHING, Marks
 from simpletorch.rules import Device, TensorType
 from simpletorch.rules.core.dtype import DType
 from simpletorch.rules.core.values import Sizes
-from simpletorch.shapes import Expr
+from simpletorch.shapes import UNKNOWN, Expr, Shape
 
 if TYPE_CHECKING:
     from simpletorch.follow.marks.sparsity import Matrix
@@ -175,6 +175,19 @@ class Unknown:
         return f"<unknown {self.type or 'value'}: {self.reason}>"
 
 
+_LONGEST: Final = 2**63 - 1
+"""Of a dim: no tensor is longer, and the numbers that a program doubles have no end."""
+
+
+def _possible(kind: TensorType) -> TensorType:
+    """The type without dims that no tensor has."""
+    for item in kind.shape.items:
+        if isinstance(item, int) and item > _LONGEST:
+            dims = (UNKNOWN if isinstance(d, int) and d > _LONGEST else d for d in kind.shape.items)
+            return replace(kind, shape=Shape(tuple(dims)))
+    return kind
+
+
 @final
 class Choice:
     """``when_true`` if ``condition`` (an unknown bool) holds, else ``when_false``."""
@@ -248,7 +261,7 @@ class Tensor(Object):
 
     def __init__(self, type: TensorType, *, array: bool = False) -> None:
         self.cells = Cells()
-        self.cells["type"] = type
+        self.cells["type"] = _possible(type)
         self.array = array
         self.offset: tuple[Any, Any, Any] | None = None  # of a 0-dim one, see `offsets`
         self.numbers: Numbers | None = None  # see `indexes`
