@@ -11,6 +11,7 @@ takes more than 10 s of CPU or 1 GiB, dies, has a fault, or does any of this.
 from __future__ import annotations
 
 import argparse
+import collections
 import importlib
 import json
 import os
@@ -76,8 +77,11 @@ def _is_act(event: str, given: tuple[Any, ...], folder: str) -> bool:
         return isinstance(given[2], int) and bool(given[2] & _WRITES) and given[0] != os.devnull
     if event == "exec":
         name = getattr(given[0], "co_filename", "")
-        ours = os.path.isabs(name) or name.startswith("<frozen")
-        return name.startswith(folder) or not ours
+        is_file = os.path.isabs(name) or name.startswith("<frozen")
+        is_tuple = (
+            sys._getframe(2).f_code.co_filename == collections.__file__
+        )  # `namedtuple`, where a library is imported
+        return name.startswith(folder) or not (is_file or is_tuple)
     return event.startswith(_ACTS) and event not in _IMPORTED
 
 
