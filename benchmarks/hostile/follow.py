@@ -78,9 +78,7 @@ def _is_act(event: str, given: tuple[Any, ...], folder: str) -> bool:
     if event == "exec":
         name = getattr(given[0], "co_filename", "")
         is_file = os.path.isabs(name) or name.startswith("<frozen")
-        is_tuple = (
-            sys._getframe(2).f_code.co_filename == collections.__file__
-        )  # `namedtuple`, where a library is imported
+        is_tuple = sys._getframe(2).f_code.co_filename == collections.__file__  # `namedtuple`
         return name.startswith(folder) or not (is_file or is_tuple)
     return event.startswith(_ACTS) and event not in _IMPORTED
 
