@@ -822,6 +822,9 @@ def _rebase(run: Interpreter, cls: Class) -> None:
     guards.may_raise(run, guards.ANY)
     cls.metadata[metaclasses.REBASED] = True
     cls.unknown_base = run.unknown("what a class has whose bases were set")
+    order = metaclasses.special(cls, "mro")
+    if order is not None:
+        run.call(order, ())
     for name in {n for base in cls.mro for n in base.cells if isinstance(n, str)} - {*cls.cells}:
         run.heap.write(cls.cells, name, cls.unknown_base)
 

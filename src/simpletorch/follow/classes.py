@@ -125,8 +125,6 @@ def generate(run: Interpreter, function: Function, scope: Scope) -> Value:
     """What calling a generator function gives: a manager under ``contextlib.contextmanager``, else its values."""
     if function.context_manager:
         return Instance(run.program.library_class("contextlib.AbstractContextManager"), (function, scope))
-    if isinstance(function.node, ast.AsyncFunctionDef):
-        return _generated(run, function, scope)
     steps = generators.Steps(run, function, scope, lambda: _generated(run, function, scope, steps))
     return iterators.lazily(steps)
 
@@ -143,7 +141,7 @@ def _generated(run: Interpreter, function: Function, scope: Scope, steps: genera
             if steps is not None:
                 steps.result = result
         except Raised as error:
-            raise generators.not_stop(error) from None
+            raise generators.not_stop(function, error) from None
         except _Enough:
             item = branches.common_item(given.items, "what a generator gives") if given.items else given.item
             return Iterator(None, texts.one_of_many(run, item, roots))
@@ -353,7 +351,9 @@ def _instantiate(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: 
     if kind is not None:
         guards.may_raise(run, guards.ANY)
         run.escape((*args, *kwargs.values()))
-        return run.unknown(f"an object of a class that is derived from {kind}")
+        found = run.unknown(f"an object of a class that is derived from {kind}")
+        found.derived = cls
+        return found
     if cls.qualified == "builtins.OSError" and len(args) > 1 and type(number := run.resolve(args[0])) is int:
         cls = run.program.library_class(f"builtins.{type(OSError(number, '')).__name__}")  # Python's own choice
     make = maker(cls)

@@ -189,6 +189,8 @@ def _of_tensors(run: Interpreter, name: str, left: Value, right: Value) -> Value
             shown, hint = (other, f"use a float: {float(other):g}") if abs(other) < 10**40 else ("the int", None)
             message = f"{shown} is too big for a tensor: torch takes integers from -2**63 to 2**64 - 1"
             return guards.refuse(run, message, hint, "OverflowError", "tensor-dtype")
+    if isinstance(left, Unknown) and left.derived is not None and left.derived.find(name) is not None:
+        return unmodelled.operator(run, name)
     if isinstance(left, Tensor):
         if type(right) is not Tensor and (refused := events.OPERATOR(run, name, left, right)) is not None:
             return refused

@@ -42,7 +42,7 @@ def block(run: Interpreter, body: Sequence[ast.stmt], scope: Scope, start: int) 
                 if run.heap.depth == depth and _goes_on(run, statement, error):
                     run.note_failure(error, statement)
                     done = _without(run, statement, scope, f"{error.name} is raised")
-        except (Passing, RecursionError, MemoryError):
+        except (Passing, MemoryError):
             raise
         except Exception as error:
             if run.heap.depth != depth:  # it was in the middle of something
@@ -60,8 +60,9 @@ def block(run: Interpreter, body: Sequence[ast.stmt], scope: Scope, start: int) 
 
 
 def _beyond(run: Interpreter, node: ast.stmt, scope: Scope, error: Exception) -> Done:
-    """A statement that the follower couldn't follow by a mistake of its own."""
-    run.fault(error)
+    """A statement that couldn't be followed: a mistake of the follower's, or values that hold each other for ever."""
+    if not isinstance(error, RecursionError):
+        run.fault(error)
     return _without(run, node, scope, "what wasn't followed")
 
 

@@ -29,7 +29,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Iterator as Items
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, final
 
 from simpletorch.follow.heap import ASKED_FOR, CHANGED, HISTORY, MISSING, NEXT, SIZE, SPENT, TUPLE, Cells, Missing
@@ -37,7 +37,7 @@ from simpletorch.follow.marks.mark import FORGOTTEN, NOTHING, Marks
 from simpletorch.rules import Device, TensorType
 from simpletorch.rules.core.dtype import DType
 from simpletorch.rules.core.values import Sizes
-from simpletorch.shapes import Expr
+from simpletorch.shapes import UNKNOWN, Expr, Shape
 
 if TYPE_CHECKING:
     from simpletorch.follow.marks.sparsity import Matrix
@@ -121,6 +121,7 @@ class Unknown:
 
     __slots__ = (
         "cause",
+        "derived",
         "fact",
         "first",
         "given",
@@ -158,6 +159,7 @@ class Unknown:
         self.place: tuple[str, int] | None = None
         self.given: tuple[Instance | Function, ...] = ()  # what the call that made it was given: it may keep them
         self.negates: Unknown | None = None  # of a bool: it is true where that one is false
+        self.derived: Class | None = None  # of an object of a class of the program's that derives from int or its like
         self.usual: bool | None = None  # of a bool: what it is unless something goes wrong (an exception is caught)
         self.length: int | Expr | None = None  # of a string
         self.offset: tuple[Any, Any, Any] | None = None  # of an int by chance, see `offsets`
@@ -173,6 +175,19 @@ class Unknown:
 
     def __repr__(self) -> str:
         return f"<unknown {self.type or 'value'}: {self.reason}>"
+
+
+_LONGEST: Final = 2**63 - 1
+"""Of a dim: no tensor is longer, and the numbers that a program doubles have no end."""
+
+
+def _possible(kind: TensorType) -> TensorType:
+    """The type without dims that no tensor has."""
+    for item in kind.shape.items:
+        if isinstance(item, int) and item > _LONGEST:
+            dims = (UNKNOWN if isinstance(d, int) and d > _LONGEST else d for d in kind.shape.items)
+            return replace(kind, shape=Shape(tuple(dims)))
+    return kind
 
 
 @final
@@ -248,7 +263,7 @@ class Tensor(Object):
 
     def __init__(self, type: TensorType, *, array: bool = False) -> None:
         self.cells = Cells()
-        self.cells["type"] = type
+        self.cells["type"] = _possible(type)
         self.array = array
         self.offset: tuple[Any, Any, Any] | None = None  # of a 0-dim one, see `offsets`
         self.numbers: Numbers | None = None  # see `indexes`
@@ -420,9 +435,18 @@ class Class(Object):
         self.native: Any = None
         self.fields: tuple[Any, ...] | None = None  # of a dataclass or named tuple
         self.metadata: dict[str, Any] = {}
-        self.mro: tuple[Class, ...] = (self, *_linear([list(b.mro) for b in bases] + [list(bases)]))
-        self._kinds: frozenset[str] = frozenset(c.qualified for c in self.mro)
-        self._hidden = _hidden(self.mro)
+        self.put_in_order(self.usual_order)
+
+    @property
+    def usual_order(self) -> tuple[Class, ...]:
+        """The class and its bases as ``type.mro`` puts them in order."""
+        return (self, *_linear([list(b.mro) for b in self.bases] + [list(self.bases)]))
+
+    def put_in_order(self, mro: tuple[Class, ...]) -> None:
+        """Look names up in these classes, one after the other."""
+        self.mro = mro
+        self._kinds: frozenset[str] = frozenset(c.qualified for c in mro)
+        self._hidden = _hidden(mro)
 
     @property
     def qualified(self) -> str:

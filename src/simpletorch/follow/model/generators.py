@@ -31,6 +31,7 @@ _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.Clas
 _AT: Final = "(at)"
 _OVER: Final = "(over)"
 _BASES: Final = ("Exception", "BaseException")
+_STOPS: Final = ("StopIteration", "StopAsyncIteration")
 
 
 class _Unsure(Exception):
@@ -90,6 +91,11 @@ class Steps(iterators.Lazy):
 
     def _next(self) -> Value:
         return self.resume(None, None)
+
+    @property
+    def is_asynchronous(self) -> bool:
+        """Whether its function is one with ``async``."""
+        return isinstance(self.function.node, ast.AsyncFunctionDef)
 
     @property
     def is_over(self) -> bool:
@@ -181,11 +187,11 @@ class Steps(iterators.Lazy):
             self._ends()
             done = stop.value
             if isinstance(done, Raise):
-                raise not_stop(done.error) from None
+                raise not_stop(self.function, done.error) from None
             self.result = done.value if isinstance(done, Return) else None
             return END
         except Raised as error:
-            raise not_stop(error) from None
+            raise not_stop(self.function, error) from None
 
     def was_whole(self, owner: Iterator) -> bool:
         """Whether all of it was followed at once, also what it hadn't come to, and that changed something."""
@@ -222,9 +228,10 @@ def _is_within(body: Any, kind: Callable[..., Any]) -> bool:
     return body is not None
 
 
-def not_stop(error: Raised) -> Raised:
-    """``StopIteration`` doesn't leave a generator."""
-    return Raised("RuntimeError", None, _BASES) if error.name == "StopIteration" else error
+def not_stop(function: Function, error: Raised) -> Raised:
+    """``StopIteration`` doesn't leave a generator, nor ``StopAsyncIteration`` one with ``async``."""
+    stops = _STOPS if isinstance(function.node, ast.AsyncFunctionDef) else _STOPS[:1]
+    return Raised("RuntimeError", None, _BASES) if error.name in stops else error
 
 
 def is_of_stop(error: Raised, thrown: Raised) -> bool:

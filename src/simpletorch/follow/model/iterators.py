@@ -226,6 +226,8 @@ def is_over(value: Iterator) -> bool:
 
 def stop(run: Interpreter, value: Iterator) -> Raised:
     """The exception of ``next`` at the end; the first one has the value that a generator returned."""
+    if getattr(value.lazy, "is_asynchronous", False):
+        return Raised("StopAsyncIteration", None, ("Exception", "BaseException"))
     result = None if value.cells.get(OVER) else getattr(value.lazy, "result", None)
     cls = run.program.library_class("builtins.StopIteration")
     made = Instance(cls)

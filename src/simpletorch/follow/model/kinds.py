@@ -11,7 +11,7 @@ import collections.abc
 import inspect
 import sys
 from collections import Counter, OrderedDict, defaultdict, deque
-from collections.abc import Collection, Mapping
+from collections.abc import AsyncGenerator, Collection, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -74,7 +74,12 @@ class _Size(tuple[Any, ...]):
     __radd__ = numel
 
 
+async def _asynchronous() -> AsyncGenerator[None]:
+    yield
+
+
 _GENERATOR: Final = (_ for _ in ())
+_ASYNCHRONOUS: Final = _asynchronous()
 
 
 _OF_GENERATORS: Final = ("send", "throw", "close")
@@ -309,7 +314,9 @@ def has_attribute(value: Value, name: str) -> bool | None:
     """Whether a value of Python's, or an object of the program's, has an attribute; None where that isn't known."""
     if isinstance(value, Iterator) and value.lazy is not None and not is_generator(value) and name in _OF_GENERATORS:
         return False
-    found = (_GENERATOR,) if isinstance(value, Iterator) and is_generator(value) else witnesses(value)
+    found: tuple[Any, ...] = witnesses(value)
+    if isinstance(value, Iterator) and is_generator(value):
+        found = (_ASYNCHRONOUS if getattr(value.lazy, "is_asynchronous", False) else _GENERATOR,)
     if found:
         if isinstance(value, Fields) and (name in value.names or name.startswith("n_")):
             return True

@@ -6,7 +6,8 @@ import builtins
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from simpletorch.follow.model import descriptors
+from simpletorch.follow import guards
+from simpletorch.follow.model import descriptors, kinds
 from simpletorch.follow.model.descriptors import META
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
@@ -14,6 +15,7 @@ from simpletorch.follow.values import (
     Class,
     Dict,
     Function,
+    List,
     Method,
     Missing,
     Native,
@@ -93,9 +95,6 @@ def begin(run: Interpreter, cls: Class, bases: Sequence[Value], options: Mapping
     if meta is not None:
         cls.metadata[META] = meta
         cls.metadata["metaclass"] = True
-        order = meta.find("mro")
-        if order is not None and order[1].module == run.program.main:
-            cls.unknown_base = run.unknown("the order of a class's bases")
         prepare = meta.find("__prepare__")
         if prepare is not None and isinstance(prepare[0], StaticMethod | Function):
             inner = prepare[0].function if isinstance(prepare[0], StaticMethod) else prepare[0]
@@ -116,6 +115,9 @@ def begin(run: Interpreter, cls: Class, bases: Sequence[Value], options: Mapping
             cls.metadata[descriptors.READS] = True
         value: Value = cls
         if meta is not None:
+            order = meta.find("mro")
+            if order is not None and isinstance(order[0], Function):
+                _put_in_order(run, cls, order[0])
             value = _by_metaclass(run, meta, cls, tuple(bases), more, others)
         has_abc = any(c.qualified == "abc.ABC" for c in cls.mro) or (
             isinstance(named, Class) and named.is_a("abc.ABCMeta")
@@ -125,6 +127,26 @@ def begin(run: Interpreter, cls: Class, bases: Sequence[Value], options: Mapping
         return value
 
     return finished
+
+
+def _put_in_order(run: Interpreter, cls: Class, order: Function) -> None:
+    """Ask the metaclass's own ``mro`` for the classes in which names are looked up.
+
+    Raises:
+        Raised: it gives something else.
+    """
+    found = run.resolve(run.call(Method(order, cls), ()))
+    given = run.items(found) if isinstance(found, List | tuple) else None
+    if kinds.is_of_python(found) and not isinstance(found, List | tuple):
+        raise kinds.error("TypeError")
+    classes = [run.resolve(v) for v in given] if given is not None else []
+    own = [c for c in classes if isinstance(c, Class) and (c.module == cls.module or c.qualified == "builtins.object")]
+    if tuple(classes) == cls.usual_order or (own and own[0] is cls and len(own) == len(classes)):
+        cls.put_in_order(tuple(classes))
+        return
+    guards.may_raise(run, guards.ANY)
+    cls.put_in_order((cls,))
+    cls.unknown_base = run.unknown("the order of a class's bases")
 
 
 def settle(cls: Class) -> None:
@@ -176,6 +198,8 @@ def of_type(run: Interpreter, value: Super, name: str) -> Value:
         return Native(name, lambda run, args, kwargs: run.make(receiver, args, kwargs))
     if name == "__init__":
         return Native(name, lambda run, args, kwargs: None)
+    if name == "mro":
+        return Native(name, lambda run, args, kwargs: List(list(receiver.usual_order)))
     if name in ("__setattr__", "__delattr__"):
         return Native(name, lambda run, args, kwargs: run.heap.write(receiver.cells, args[0], (*args[1:], MISSING)[0]))
     return run.unknown(f"{name} of a class")

@@ -252,7 +252,7 @@ def _make_type(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: di
         raise kinds.error("TypeError")
     if len(args) == 3 and cls.qualified == "builtins.type":
         name, bases, namespace = map(run.resolve, args)
-        if isinstance(namespace, Iterator | List | Set):
+        if not isinstance(namespace, Dict | Instance | Unknown | Choice):
             raise kinds.error("TypeError")
         if type(name) is str and type(bases) is tuple:
             held = namespace if isinstance(namespace, Dict) else Dict({}, run.unknown("what a class has"))

@@ -488,6 +488,11 @@ def _next(run: Interpreter, self: Value, /) -> Value:
     return run.call(found, (self,))
 
 
+@method(Iterator, "__anext__")
+def _next_of_asynchronous(run: Interpreter, self: Value, /) -> Value:
+    return _answered(run, self, generators.ask(run, self, None))
+
+
 @method(Iterator, "send", "asend")
 def _send(run: Interpreter, self: Value, value: Value, /) -> Value:
     return _answered(run, self, generators.ask(run, self, value))

@@ -113,7 +113,7 @@ def chunk(input: TensorType, chunks: Value, dim: Value = 0) -> Value:
     """``(*a, n, *b) -> chunks times (*a, n//chunks, *b)``; fewer and a smaller last one where n isn't divisible"""
     need_at_least("chunks", chunks, 1)
     shape, at, size = _at(input, dim)
-    if not isinstance(chunks, int):
+    if not isinstance(chunks, int) or chunks > _MOST:
         raise CannotTell
     if isinstance(size, int):
         each = -(-size // chunks)
@@ -148,7 +148,7 @@ def _tensor_split(input: TensorType, given: Value, dim: Value) -> Value:
         return _pieces(input, shape, at, [length(size, a, b) for a, b in pairwise(bounds)])
     if isinstance(given, TensorType):
         return _pieces(input, shape, at, [UNKNOWN] * _cuts(given))
-    if not isinstance(given, int):
+    if not isinstance(given, int) or given > _MOST:
         raise CannotTell
     need_at_least("sections", given, 1)
     if isinstance(size, int):
