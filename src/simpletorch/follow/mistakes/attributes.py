@@ -206,10 +206,8 @@ def _in_torch(run: Interpreter, module: str, name: str, error: str) -> Unknown |
 _SHORTEST: Final = 5
 """Letters of a name that may be misspelt: backends add short ones, as ``torch.npu``."""
 _SHORTEST_CLASS: Final = 3
-_REMOVED: Final = frozenset(
-    {"NLLLoss2d", "gels", "irfft", "lstsq", "matrix_rank", "rfft", "solve", "symeig", "upsample"}
-)
-"""Names that torch had: who uses them has an older one."""
+_REMOVED: Final = frozenset({"nll_loss2d"})
+"""Names that torch had, near to those that it has: their programs need an older torch."""
 _BESIDE: Final = ("torch.nn.functional", "torch", "torch.nn")
 
 
