@@ -283,7 +283,7 @@ def hold_attribute(run: Interpreter, owner: Value, name: str, value: Value, scop
     owner = run.resolve(owner)
     if isinstance(owner, Instance):
         for cls in owner.cls.mro:
-            note = cls.cells.get("__annotations__", {}).get(name)
+            note = cls.notes.get(name)
             if isinstance(note, ast.expr):
                 own = (f.scope for f in cls.cells.values() if isinstance(f, Function))
                 hold_variable(run, note, value, next(own, scope), f"{cls.name}.{name}")

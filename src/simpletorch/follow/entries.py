@@ -269,7 +269,7 @@ def _record(run: Interpreter, cls: Class, where: str, scope: Scope) -> Value:
         if type(default) is int and default <= 0:
             args[name] = run.unknown(f"the argument {name}", "int")
         elif default is MISSING:
-            note = next((c.cells["__annotations__"].get(name) for c in cls.mro if "__annotations__" in c.cells), None)
+            note = next((c.notes.get(name) for c in cls.mro if c.notes), None)
             args[name] = _of_caller(run, ast.arg(name, note), f"{where}.{cls.name}", scope)
     return run.call(cls, (), args)
 

@@ -111,7 +111,9 @@ def _assign(run: Interpreter, node: ast.Assign, scope: Scope) -> Done:
 
 def _annotated(run: Interpreter, node: ast.AnnAssign, scope: Scope) -> Done:
     if scope.is_class and isinstance(node.target, ast.Name):
-        scope.cells.setdefault("__annotations__", {})[node.target.id] = node.annotation
+        notes = scope.cells.setdefault("__annotations__", {})
+        if isinstance(notes, dict):  # else the program has given it
+            notes[node.target.id] = node.annotation
     if node.value is not None:
         value = run.evaluate(node.value, scope)
         if run.places:

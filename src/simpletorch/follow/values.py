@@ -453,6 +453,12 @@ class Class(Object):
         """The dotted name: ``torch.nn.Linear``."""
         return f"{self.module}.{self.name}" if self.module else self.name
 
+    @property
+    def notes(self) -> Mapping[str, ast.expr]:
+        """The annotations in the class's body, by name; none where the program gives it ``__annotations__`` itself."""
+        found = self.cells.get("__annotations__")
+        return found if isinstance(found, dict) else {}
+
     def find(self, name: str, after: Class | None = None) -> tuple[Any, Class] | None:
         """What the class or a base has under a name, and which; where ``after`` is given, only bases behind it."""
         mro = self.mro if after is None or after not in self.mro else self.mro[self.mro.index(after) + 1 :]

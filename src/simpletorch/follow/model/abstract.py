@@ -132,7 +132,7 @@ def has_members(run: Interpreter, value: Value, protocol: Class) -> bool | None:
         name
         for c in protocol.mro
         if c.module == run.program.main
-        for name in (*c.cells, *c.cells.get("__annotations__", ()))
+        for name in (*c.cells, *c.notes)
         if name not in _OF_CLASSES
     }
     answers = {_has(run, value, n) for n in names}

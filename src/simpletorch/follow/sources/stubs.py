@@ -222,7 +222,7 @@ class _Promises:
         members.begun(run, made)
         if cls.fields is not None:  # a dataclass
             for c in reversed(cls.mro):
-                made.cells.update({name: inner(note) for name, note in (c.cells.get("__annotations__") or {}).items()})
+                made.cells.update({name: inner(note) for name, note in c.notes.items()})
         return made
 
 

@@ -83,7 +83,7 @@ def _config_class(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, V
     model = run.resolve(args[0])
     for cls in model.mro if isinstance(model, Class) else ():
         said = run.resolve(cls.cells.get("config_class"))
-        note = (cls.cells.get("__annotations__") or {}).get("config")
+        note = cls.notes.get("config")
         if said is None and isinstance(note, ast.Name):
             said = run.program.library(run, f"{cls.module}.{note.id}")
         if said is not None:

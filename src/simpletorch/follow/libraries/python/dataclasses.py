@@ -48,8 +48,8 @@ class Field:
 
 def own_annotations(cls: Class) -> dict[str, str]:
     """The annotated names of a class, each with its annotation as text; class variables are left out."""
-    notes: dict[str, ast.expr] = cls.cells.get("__annotations__") or {}
-    shown = {name: note.value if isinstance(note, ast.Constant) else ast.unparse(note) for name, note in notes.items()}
+    notes = cls.notes.items()
+    shown = {name: note.value if isinstance(note, ast.Constant) else ast.unparse(note) for name, note in notes}
     return {n: str(t) for n, t in shown.items() if "ClassVar" not in str(t)}
 
 

@@ -40,8 +40,7 @@ def described(
         cls = run.resolve(run.evaluate(head, scope)) if head is not None else None
     except Raised:  # nobody need evaluate an annotation
         return None
-    notes: Mapping[str, ast.expr] = (cls.cells.get("__annotations__") or {}) if isinstance(cls, Class) else {}
-    if not isinstance(cls, Class) or not notes:
+    if not isinstance(cls, Class) or not (notes := cls.notes):
         return None
     sizes = _Sizes(dict(zip(cls.metadata.get("parameters", ()), given, strict=False)))
     # a note's own nodes know the whole file that they stand in
