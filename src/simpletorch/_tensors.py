@@ -109,4 +109,4 @@ def _to_dlpack(self: torch.Tensor) -> object:
 
 
 if not hasattr(torch.Tensor, "to_dlpack"):
-    torch.Tensor.to_dlpack = _to_dlpack  # type: ignore[attr-defined]
+    torch.Tensor.to_dlpack = _to_dlpack  # type: ignore[method-assign]

@@ -199,7 +199,7 @@ def of_type(run: Interpreter, value: Super, name: str) -> Value:
     if name == "__init__":
         return Native(name, lambda run, args, kwargs: None)
     if name == "mro":
-        return Native(name, lambda run, args, kwargs: List(list(receiver.usual_order)))
+        return Native(name, lambda run, args, kwargs: List(receiver.usual_order))
     if name in ("__setattr__", "__delattr__"):
         return Native(name, lambda run, args, kwargs: run.heap.write(receiver.cells, args[0], (*args[1:], MISSING)[0]))
     return run.unknown(f"{name} of a class")
