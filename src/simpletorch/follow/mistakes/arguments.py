@@ -93,6 +93,9 @@ def _of_constructor(run: Interpreter, name: str, arguments: Mapping[str, Value])
     node, binder = run.node, _constructor(name)
     if binder is None or not isinstance(node, ast.Call) or any(isinstance(a, ast.Starred) for a in node.args):
         return None
+    match node.func:
+        case ast.Attribute(attr="__init__", value=ast.Name() | ast.Attribute()):
+            return None  # ``nn.Linear.__init__(self, 3, 4)``, whose first argument is the object
     named = [k.arg for k in node.keywords if k.arg is not None]
     if len(named) < len(node.keywords) or {*binder.order[: len(node.args)], *named} != arguments.keys():
         return None  # some come from elsewhere
