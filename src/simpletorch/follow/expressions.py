@@ -74,6 +74,8 @@ def _name(run: Interpreter, node: ast.Name, scope: Scope) -> Value:
             raise Raised(lacking.name, None, lacking.bases)
         cells = scope.place(node.id)
         found = cells.get(node.id, MISSING)
+        if node.id == "__class__" and cells is scope.globals.cells and (method := _method_around(scope)) is not None:
+            return _class_around(run, method)
     if run.heap.recorders and (cells is not scope.cells or found is MISSING):
         remembered.note_name(run.heap, cells, node.id)
     if found is MISSING:
@@ -91,6 +93,13 @@ def _name(run: Interpreter, node: ast.Name, scope: Scope) -> Value:
             raise Raised(_NOT_DEFINED.name, None, _NOT_DEFINED.bases)
         return run.unknown(f"{node.id!r} isn't defined here")
     return found
+
+
+def _class_around(run: Interpreter, method: Scope) -> Value:
+    """The class in whose body a method stands; a metaclass may have made another one than is known."""
+    owner = method.owner
+    is_it = isinstance(owner, Class) and not any("metaclass" in c.metadata for c in owner.mro)
+    return owner if is_it else run.unknown("the class around")
 
 
 _OF_NOTEBOOKS: Final = frozenset({"get_ipython", "display", "In", "Out", "exit", "quit", "_", "__", "___"})
@@ -486,17 +495,22 @@ def _super(run: Interpreter, node: ast.Call, scope: Scope) -> Value:
             )
             return guards.refuse(run, message, "super() without arguments is always of the class around it")
     else:
-        method: Scope | None = scope
-        while method is not None and method.owner is None:
-            method = method.parent
-        if method is None:
+        if _method_around(scope) is not scope:  # in a function inside, it is about that one's first argument
             return unmodelled.of_expression(run, node, scope)
-        owner, receiver = method.owner, next(iter(method.cells.values()), MISSING)
-        receiver = method.first if method.first is not MISSING else receiver
+        owner, receiver = scope.owner, next(iter(scope.cells.values()), MISSING)
+        receiver = scope.first if scope.first is not MISSING else receiver
     if not isinstance(owner, Class) or isinstance(receiver, Unknown):
         guards.may_raise(run, guards.ANY)
         return run.unknown("super() of what isn't known")
     return Super(receiver, owner)
+
+
+def _method_around(scope: Scope) -> Scope | None:
+    """The method in which a name stands, or in whose functions; None outside of classes."""
+    method: Scope | None = scope
+    while method is not None and (method.owner is None or method.is_class):
+        method = method.parent
+    return method
 
 
 def _lambda(run: Interpreter, node: ast.Lambda, scope: Scope) -> Value:

@@ -277,3 +277,27 @@ class I(int):
 x = I(3) * torch.zeros(2)
 y = torch.zeros(2) - I(3)
 z = 3 - I(3)
+
+# == the class around
+class A:
+    def f(self): return __class__ is A
+    @staticmethod
+    def g(): return __class__ is A
+    def h(self):
+        class B:
+            x = __class__
+            def k(self): return __class__ is B
+        return B().k(), B.x is A, __class__ is A
+    def m(self):
+        __class__ = 5
+        return __class__
+    def s(self):
+        try:
+            return (lambda: super().f())()
+        except RuntimeError:
+            return 3
+a = A().f()
+b = A.g()
+c, d, e = A().h()
+f = A().m()
+g = A().s()
