@@ -181,7 +181,10 @@ _MOST: Final = 2**64 - 1
 
 def _of_tensors(run: Interpreter, name: str, left: Value, right: Value) -> Value:
     if name in ("__eq__", "__ne__") and (_is_refused(run, left) or _is_refused(run, right)):
-        return _of_objects(run, name, left, right)
+        if not any(isinstance(v, Tensor) and v.array for v in (left, right)):
+            return _of_objects(run, name, left, right)
+        if not any(isinstance(v, List | tuple) for v in (left, right)):  # NumPy asks each element
+            return run.unknown("how an array compares")
     if type(right) is Instance and right.cls.find(_mirrored(name)) is not None and _is_refused(run, right):
         return _of_objects(run, name, left, right)
     for one, other in ((left, right), (right, left)):
