@@ -10,6 +10,8 @@ from importlib import import_module
 from typing import Any
 
 import torch
+import torch.distributed._functional_collectives
+import torch.distributed.nn.functional
 import torch.nn.functional
 import torch.signal
 from torch.nn.attention import SDPBackend, sdpa_kernel
