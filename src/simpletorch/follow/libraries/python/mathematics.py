@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow.libraries import NATIVES, VALUES, Work, gives, model, native
 from simpletorch.follow.libraries.python.builtins import pure
-from simpletorch.follow.values import Value, is_int
+from simpletorch.follow.values import Tensor, Value, is_int
 from simpletorch.shapes import Expr
 
 if TYPE_CHECKING:
@@ -56,9 +56,26 @@ _FLOATS: Final = [
     "tanh",
     "ulp",
 ]
-for _names, _type in ((_INTS, "int"), (_BOOLS, "bool"), (_FLOATS, "float")):
+
+
+def _of_floats(name: str, kind: str) -> Work:
+    """Each argument is made a float, also one that is a tensor."""
+    known = pure(f"math.{name}", getattr(math, name), kind)
+
+    def work(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+        for one in map(run.resolve, args):
+            if type(one) is Tensor and not one.array:
+                run.ask("Tensor.__float__", (one,))
+        return known.work(run, args, kwargs)
+
+    return work
+
+
+for _name in _INTS:
+    NATIVES[f"math.{_name}"] = pure(f"math.{_name}", getattr(math, _name), "int")
+for _names, _type in ((_BOOLS, "bool"), (_FLOATS, "float")):
     for _name in _names:
-        NATIVES[f"math.{_name}"] = pure(f"math.{_name}", getattr(math, _name), _type)
+        native(f"math.{_name}")(_of_floats(_name, _type))
 for _name in ("modf", "frexp"):
     NATIVES[f"math.{_name}"] = pure(f"math.{_name}", getattr(math, _name))
 

@@ -113,6 +113,13 @@ _register(
 )
 _register("is_compiling is_exporting is_dynamo_compiling", "torch.compiler", lambda run, args, kwargs: False)
 _register("is_scripting is_tracing", "torch.jit", lambda run, args, kwargs: False)
+
+
+@model("torch.jit.annotate")
+def _annotate(run: Interpreter, the_type: Value, the_value: Value) -> Value:
+    return the_value
+
+
 VALUES["torch.version.cuda"] = Unknown("torch's version", "str")
 
 
