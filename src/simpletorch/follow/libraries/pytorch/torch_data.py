@@ -579,8 +579,12 @@ def _batch(run: Interpreter, me: Instance, last: int | None = None) -> Value:
         return converted(run, one) if collate is None else run.call(collate, (one,))
     else:
         size = _full_size(run, me, _source(run, me)) if last is None else last
-    if collate is None and batches is None and run.resolve(me.cells.get("shuffle")) is True:
-        _check_sizes(run, one, size, start)
+    if collate is None and batches is None:
+        shuffle = run.resolve(me.cells.get("shuffle"))
+        if shuffle is True:
+            _check_sizes(run, one, size, start)
+        elif not shuffle and run.resolve(run.attribute(me, "sampler")) is None:
+            _check_first(run, run.resolve(run.attribute(me, "dataset")), size)
     batch = batch_of(run, one, size, collate, tuples=bool(_metadata(me.cls, "tuples")))
     return sequences.loaded(run, batch) if collate is None else batch
 
@@ -593,10 +597,28 @@ def _check_sizes(run: Interpreter, one: Value, count: Value, start: int) -> None
         kind = value.type if isinstance(value, Tensor) else TensorType()
         for i, size in enumerate(kind.shape.items):
             if isinstance(size, Expr) and len(variables(size)) == 1 and sizes.varies(run, size, start):
-                reason = f"the samples of a batch have different sizes: dim {i} is {size} of {kind}"
-                hint = "a collate_fn that pads them, such as with torch.nn.utils.rnn.pad_sequence"
-                run.report(Report("default_collate", "shape", reason, {}, hint))
+                _differ(run, f"dim {i} is {size} of {kind}")
                 return
+
+
+def _check_first(run: Interpreter, source: Value, count: Value) -> None:
+    """The first samples of a list, which come in their order, can't be stacked where their sizes differ."""
+    found = run.items(source) if type(source) in (List, tuple) and not run.entry else None
+    if found is None or type(count) is not int:
+        return
+    rows = [row if type(row) is tuple else (row,) for row in map(run.resolve, found[:count])]
+    for parts in zip(*rows, strict=False):
+        kinds = [part.type for part in map(run.resolve, parts) if type(part) is Tensor]
+        by_shape = {kind.shape: kind for kind in kinds if all(type(d) is int for d in kind.shape.items)}
+        if len(by_shape) > 1:
+            _differ(run, " and ".join(map(str, [*by_shape.values()][:2])))
+            return
+
+
+def _differ(run: Interpreter, how: str) -> None:
+    reason = f"the samples of a batch have different sizes: {how}"
+    hint = "a collate_fn that pads them, such as with torch.nn.utils.rnn.pad_sequence"
+    run.report(Report("default_collate", "shape", reason, {}, hint))
 
 
 _ENOUGH: Final = 3  # samples, of which hardly ever all are of one size
