@@ -110,8 +110,8 @@ def to_rule(value: Value) -> Any:
         return slice(to_rule(value.start), to_rule(value.stop), to_rule(value.step))
     if isinstance(value, tuple):
         return (Sizes if type(value) is Sizes else tuple)(map(to_rule, value))
-    if isinstance(value, List):
-        return ANYTHING if value.items is None else tuple(map(to_rule, value.items))
+    if isinstance(value, List):  # of a dict's keys torch takes nothing
+        return ANYTHING if value.items is None or isinstance(value, View) else tuple(map(to_rule, value.items))
     if isinstance(value, _SAME):
         return value
     if isinstance(value, range):

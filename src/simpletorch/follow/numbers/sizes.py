@@ -88,7 +88,7 @@ def _size(run: Interpreter, value: Value, is_one: bool) -> Value:
         return of_layer(run, value) if is_one or value.type == "int" else value
     if type(value) is tuple:
         return tuple(_size(run, v, True) for v in value)
-    if isinstance(value, List) and value.items is not None:
+    if type(value) is List and value.items is not None:
         return List(tuple(_size(run, v, True) for v in value.items))
     return value
 

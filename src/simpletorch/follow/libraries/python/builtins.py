@@ -1084,7 +1084,8 @@ def _of_object(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dic
     method = run.special(args[0], _SPECIAL[name])
     if method is None:
         return MISSING
-    return run.call(method, (*args[1:], *(("",) if name == "builtins.format" and len(args) == 1 else ())), kwargs)
+    found = run.call(method, (*args[1:], *(("",) if name == "builtins.format" and len(args) == 1 else ())), kwargs)
+    return hash(found) if name == "builtins.hash" and type(found) is int else found  # -1 becomes -2
 
 
 def pure(name: str, function: Callable[..., Any], type: str | None = None) -> Native:

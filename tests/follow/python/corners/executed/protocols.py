@@ -301,3 +301,24 @@ b = A.g()
 c, d, e = A().h()
 f = A().m()
 g = A().s()
+
+# == a hash of minus one, and sizes that are no sizes
+import torch
+class A:
+    def __init__(self, k): self.k = k
+    def __hash__(self): return self.k
+a = hash(A(-1))
+b = hash(A(5))
+c = hash(A(2 ** 70))
+d = {A(-1): 3}
+try:
+    torch.zeros({}.keys())
+    e = 1
+except TypeError:
+    e = 2
+try:
+    torch.cat({"a": torch.zeros(3)}.values())
+    f = 1
+except TypeError:
+    f = 2
+g = torch.cat(list({"a": torch.zeros(3)}.values()))
