@@ -192,6 +192,8 @@ def _of_tensors(run: Interpreter, name: str, left: Value, right: Value) -> Value
             shown, hint = (other, f"use a float: {float(other):g}") if abs(other) < 10**40 else ("the int", None)
             message = f"{shown} is too big for a tensor: torch takes integers from -2**63 to 2**64 - 1"
             return guards.refuse(run, message, hint, "OverflowError", "tensor-dtype")
+    if isinstance(left, View) or isinstance(right, View):  # a set of the tensor's rows is made
+        return unmodelled.operator(run, name)
     if isinstance(left, Unknown) and left.derived is not None and left.derived.find(name) is not None:
         return unmodelled.operator(run, name)
     if isinstance(left, Tensor):

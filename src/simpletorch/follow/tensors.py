@@ -378,7 +378,8 @@ def by_rule(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[s
         sized = sizes.with_new(run, (*args, *kwargs.values()), result)
         result, known = sized, known if sized is result else None
     if run.takers and not isinstance(result, Report) and (_is_open(result) or _may_fail(name, args, kwargs)):
-        guards.may_raise(run, guards.OF_TENSORS)
+        asks = any(isinstance(v, Instance | Class) for v in args)  # what its methods raise isn't torch's
+        guards.may_raise(run, guards.ANY if asks else guards.OF_TENSORS)
     if isinstance(result, Report):
         found = _reported(run, result, args, kwargs)
         return _as_asked(name, args, given) or found

@@ -252,12 +252,17 @@ def _make_type(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: di
         raise kinds.error("TypeError")
     if len(args) == 3 and cls.qualified == "builtins.type":
         name, bases, namespace = map(run.resolve, args)
-        if not isinstance(namespace, Dict | Instance | Unknown | Choice):
+        if not isinstance(behind(namespace), Dict | Unknown | Choice) and not _is_open(namespace):
             raise kinds.error("TypeError")
         if type(name) is str and type(bases) is tuple:
             held = namespace if isinstance(namespace, Dict) else Dict({}, run.unknown("what a class has"))
             return classes.build(run, name, tuple(map(run.resolve, bases)), held, kwargs)
     return run.unknown("a class that is made at run time")
+
+
+def _is_open(value: Value) -> bool:
+    """Whether an object may be of a class that isn't known: one that derives from dict."""
+    return isinstance(value, Instance) and value.cls.unknown_base is not None
 
 
 def _make_slice(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:

@@ -322,3 +322,27 @@ try:
 except TypeError:
     f = 2
 g = torch.cat(list({"a": torch.zeros(3)}.values()))
+
+# == what type, an index and a view of a dict refuse
+import enum, torch
+class Color(enum.Enum):
+    RED = 1
+class Bits(enum.Flag):
+    A = 1
+    C = 4
+class Names(dict): pass
+class Rows(list): pass
+def tried(f):
+    try:
+        f()
+        return 1
+    except TypeError:
+        return 2
+    except KeyError:
+        return 3
+a = tried(lambda: type("N", (), Bits.A | Bits.C))
+b = tried(lambda: type("N", (), Rows()))
+c = tried(lambda: type("N", (), Names(x=3)))
+d = tried(lambda: torch.zeros(3, 4)[Color])
+e = tried(lambda: {}.keys() ^ torch.zeros(3, 4))
+f = tried(lambda: type("N", (), None))
