@@ -5,7 +5,8 @@
 
 Each is followed in a process of its own, which an audit hook watches. The hook refuses to write, to start a process, to
 ask a network, to call foreign functions and to execute code that isn't a file of a library. Exit status 1 if a follow
-takes more than 10 s of CPU or 1 GiB, dies, has a fault, or does any of this.
+takes more than 10 s of CPU or 1 GiB, dies, has a fault, or does any of this. It sets ``SIMPLETORCH_CACHE`` to ``off``,
+so that no answer is kept.
 """
 
 from __future__ import annotations
