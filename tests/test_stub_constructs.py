@@ -106,6 +106,7 @@ NOT_CALLED = {
     "share_memory_",
     "backward",
     "data_ptr",
+    "to_dlpack",
     "storage",
     "untyped_storage",
     "record_stream",

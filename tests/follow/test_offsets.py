@@ -33,7 +33,7 @@ def test_a_slice_that_begins_by_chance_has_a_length(source, expected, tmp_path):
     ],
 )
 def test_other_slices_have_none(source, tmp_path):
-    assert shown(source, tmp_path) == "Int64[?]"
+    assert shown(source, tmp_path) == "Int64[0..]"
 
 
 def test_a_window_of_a_dataset_has_a_length(tmp_path):

@@ -17,7 +17,6 @@ def to_torchscript(self: nn.Module, path: StrPath, **options: Any) -> Exported[.
     """Write the model as a TorchScript archive: `simpletorch.export.torchscript` with its options.
 
     Args:
-        self: the model.
         path: the file to write.
         options: keyword arguments of `simpletorch.export.torchscript`, such as ``inputs``.
 
@@ -33,7 +32,6 @@ def to_onnx(self: nn.Module, path: StrPath, **options: Any) -> Exported[..., Any
     """Write the model as an ONNX file: `simpletorch.export.onnx` with its options.
 
     Args:
-        self: the model.
         path: the file to write.
         options: keyword arguments of `simpletorch.export.onnx`, such as ``inputs``.
 

@@ -39,6 +39,7 @@ _ALLOWED = {
     "cache": "what is kept, and of which version",
     "disk/reach.py": "the current folder, which is in the key",
     "interpreter.py": "whether a fault of ours is raised; an answer with a fault isn't kept",
+    "libraries/pytorch/signatures.py": "names of torch's, which are part of a version",
     "sources/comparing.py": "runs programs of a test on purpose",
     "sources/installed.py": "answers of its own, recorded as such",
     "sources/notebooks.py": "before a follow",

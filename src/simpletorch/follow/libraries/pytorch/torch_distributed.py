@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from simpletorch.follow import operators
 from simpletorch.follow.libraries import ALIASES, MADE, Work, by_name, library_class, load, native
-from simpletorch.follow.libraries.pytorch import dtensors, launched, tensor_parallel, torch_meshes  # noqa: F401  (tables)
+from simpletorch.follow.libraries.pytorch import dtensors, tensor_parallel, torch_meshes  # noqa: F401  (tables)
 from simpletorch.follow.libraries.pytorch.torch_meshes import group_of
 from simpletorch.follow.numbers import processes
 from simpletorch.follow.values import (

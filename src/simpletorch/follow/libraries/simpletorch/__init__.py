@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from simpletorch._stub import homes
 from simpletorch.follow import calls, files, layers
 from simpletorch.follow.libraries import ALIASES, OWN, VALUES, Work, gives, library_class, native
+from simpletorch.follow.libraries.simpletorch import launched  # noqa: F401  (tables)
 from simpletorch.follow.values import (
     MISSING,
     Dict,
