@@ -110,7 +110,7 @@ def test_the_length_of_padded_rows_is_not_known(here):
     (here / "p.py").write_text(
         program(_TEXTS + "i = tok(texts, padding=True, return_tensors='pt').input_ids\nreveal_type(i)")
     )
-    assert [n.message for n in follow("p.py").notes] == ['Revealed type is "Int64[2, ?]"']
+    assert [n.message for n in follow("p.py").notes] == ['Revealed type is "Int64[2, 0..]"']
 
 
 WRONG = {
