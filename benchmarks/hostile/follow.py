@@ -84,15 +84,15 @@ def _is_act(event: str, given: tuple[Any, ...], folder: str) -> bool:
     return event.startswith(_ACTS) and event not in _IMPORTED
 
 
-def _in_a_child(path: Path, seconds: float) -> tuple[int, list[str]]:
-    """Start a process that follows a program; gives it and what it writes at the end."""
+def _in_a_child(path: Path, seconds: float) -> tuple[int, int]:
+    """Start a process that follows a program; gives it and the pipe to which it writes at the end."""
     reading, writing = os.pipe()
     child = os.fork()
     if child:
         os.close(writing)
         return child, reading
     told: list[str] = []
-    begun = _peak()
+    answer: dict[str, Any] = {"effects": told, "complete": False, "begun": _peak()}
     try:
         os.close(reading)
         nothing = os.open(os.devnull, os.O_RDWR)
@@ -101,19 +101,9 @@ def _in_a_child(path: Path, seconds: float) -> tuple[int, list[str]]:
         resource.setrlimit(resource.RLIMIT_CPU, (_LIMIT, _LIMIT))
         _watch(str(path.parent), told)
         found = follow(path, seconds=seconds)
-        answer = {
-            "faults": [fault[:_SHOWN] for fault in found.faults[:9]],
-            "effects": told,
-            "complete": found.complete,
-            "begun": begun,
-        }
+        answer |= {"faults": [fault[:_SHOWN] for fault in found.faults[:9]], "complete": found.complete}
     except BaseException as error:
-        answer = {
-            "faults": [f"{type(error).__name__}: {error}"[:_SHOWN]],
-            "effects": told,
-            "complete": False,
-            "begun": begun,
-        }
+        answer["faults"] = [f"{type(error).__name__}: {error}"[:_SHOWN]]
     os.write(writing, json.dumps(answer).encode())
     os._exit(0)
 
