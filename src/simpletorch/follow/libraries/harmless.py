@@ -131,6 +131,7 @@ _HOLDING: Final = frozenset(
         "typing",
     ]
 )
+_WITHOUT_TENSORS: Final = _SHOWING | (_STANDARD - _HOLDING) | {"timeit"}
 
 
 def is_harmless(name: str) -> bool:
@@ -141,5 +142,4 @@ def is_harmless(name: str) -> bool:
 
 def is_without_tensors(name: str) -> bool:
     """Whether what has this dotted name makes neither tensors nor arrays."""
-    first = name.partition(".")[0]
-    return first in _SHOWING or first == "timeit" or first in _STANDARD - _HOLDING or name.startswith(_TOOLS_OF_TORCH)
+    return name.partition(".")[0] in _WITHOUT_TENSORS or name.startswith(_TOOLS_OF_TORCH)
