@@ -7,6 +7,7 @@ meant.
 from __future__ import annotations
 
 import ast
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow import guards
@@ -190,19 +191,25 @@ def _in_torch(run: Interpreter, module: str, name: str, error: str) -> Unknown |
 
     Nothing is said of other names: another version of torch may have them.
     """
-    names = names_of(module)
-    if run.path in run.program.own:  # of a library's: names of torch's may stand for what isn't known
+    if run.takers or run.questions or run.path in run.program.own:  # texts of ours use torch's names for unknown values
         return None
-    if not names or name in names or name[0] == "_" or name in _REMOVED or run.takers or run.questions:
-        return None
-    hint = _elsewhere(module, name)
-    is_long = len(name) >= (_SHORTEST_CLASS if name[0].isupper() else _SHORTEST)
-    close = spelling.closest(name, sorted(names)) if hint is None and is_long else None
-    if close is not None:
-        hint = f"did you mean {close!r}?"
+    hint = _meant_of_torch(module, name)
     if hint is None or not members.is_alone(run, name):
         return None
     return guards.refuse(run, f"{module} has no {name!r}", hint, error)
+
+
+@cache
+def _meant_of_torch(module: str, name: str) -> str | None:
+    """The name that was meant by one that a module of torch's lacks; None where nothing shows it."""
+    names = names_of(module)
+    if not names or name in names or name[0] == "_" or name in _REMOVED:
+        return None
+    if (found := _elsewhere(module, name)) is not None:
+        return found
+    is_long = len(name) >= (_SHORTEST_CLASS if name[0].isupper() else _SHORTEST)
+    close = spelling.closest(name, sorted(names)) if is_long else None
+    return None if close is None else f"did you mean {close!r}?"
 
 
 _SHORTEST: Final = 5
