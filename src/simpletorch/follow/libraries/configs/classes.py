@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import re
+from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import files
 from simpletorch.follow.libraries import ALIASES, by_name, gives, library_class, native
@@ -134,6 +135,13 @@ def _evolve(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value])
 # -- pydantic ----------------------------------------------------------------------------------------------------------
 
 _VALIDATOR = "validator"
+_NONE: Final = re.compile(r"\|\s*None\b|\bNone\s*\|")
+_OPTIONAL: Final = re.compile(r"(?:typing\.)?Optional\[(.*)\]")
+_LIST: Final = re.compile(r"(?:list|(?:typing\.)?List)\[(.*)\]")
+_WORD: Final = re.compile(r"\w+")
+_PLAIN: Final = frozenset(  # of these a dict or list stays itself
+    "Any Dict List Mapping None Optional Sequence Tuple Union bool dict float int list object str tuple typing".split()  # noqa: SIM905
+)
 library_class("pydantic.fields.FieldInfo")
 
 
@@ -179,12 +187,20 @@ def _init(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
 
 def _valid(run: Interpreter, owner: Class, note: str, value: Value) -> Value:
     """A value that is given, as the annotation wants it."""
-    value = run.resolve(value)
+    value, note = run.resolve(value), _NONE.sub("", note.strip("'\"")).strip()
+    if value is None:
+        return None
+    if (inner := _OPTIONAL.fullmatch(note)) is not None:
+        return _valid(run, owner, inner[1], value)
+    if (inner := _LIST.fullmatch(note)) is not None and isinstance(value, List) and value.items is not None:
+        return List(tuple(_valid(run, owner, inner[1], v) for v in value.items))
     module = run.program.modules.get(owner.module or run.program.main)
-    named = None if module is None else run.resolve(module.cells.get(note.strip("'\"")))
+    named = None if module is None else run.resolve(module.cells.get(note))
     if isinstance(value, Dict) and isinstance(named, Class) and named.is_a("pydantic.BaseModel"):
         whole = value.rest is MISSING and all(isinstance(k, str) for k in value.cells)
         return run.call(named, (), dict(value.cells)) if whole else run.unknown(f"an object of {note}")
+    if isinstance(value, Dict | List | tuple) and not _PLAIN.issuperset(_WORD.findall(note)):
+        return run.unknown(f"what {note} makes of a value")
     kind, several = kind_of(note)
     if several or kind is None:
         plain = isinstance(value, str | int | float | bool | None | Instance)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from simpletorch.follow import files
 from simpletorch.follow.disk import entries, settings
@@ -17,7 +18,7 @@ from simpletorch.follow.disk.described import Unreadable
 from simpletorch.follow.libraries import ALIASES, MADE, by_name, gives, library_class, native
 from simpletorch.follow.libraries.configs.omegaconf import config_of, plain_of
 from simpletorch.follow.libraries.python.modules import locate
-from simpletorch.follow.values import MISSING, Dict, Instance, List, Native, StaticMethod, Unknown, Value, behind
+from simpletorch.follow.values import MISSING, Dict, Instance, List, Native, StaticMethod, Unknown, Value
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -164,18 +165,28 @@ def _place(tree: dict[Any, Any], package: str) -> dict[Any, Any]:
     return tree
 
 
+class _Open(dict[Any, Any]):
+    """A dict with more keys than these."""
+
+
 def _merge(tree: dict[Any, Any], more: dict[Any, Any]) -> None:
     for key, value in more.items():
-        held = tree.get(key)
+        held = tree.get(key, MISSING)
         if isinstance(held, dict) and isinstance(value, dict):
             _merge(held, value)
+        elif held is None or isinstance(held, Unknown) or isinstance(tree, _Open):
+            tree[key] = _opened(value)  # the class of a part that was missing may say more
         else:
             tree[key] = _copy(value)
 
 
+def _opened(value: Any) -> Any:
+    return _Open((k, _opened(v)) for k, v in value.items()) if isinstance(value, dict) else _copy(value)
+
+
 def _copy(value: Any) -> Any:
     if isinstance(value, dict):
-        return {k: _copy(v) for k, v in value.items()}
+        return type(value)((k, _copy(v)) for k, v in value.items())
     return list(map(_copy, value)) if isinstance(value, list) else value
 
 
@@ -191,7 +202,8 @@ def _plain(run: Interpreter, value: Value) -> Any:
 
 def _value(run: Interpreter, found: Any) -> Value:
     if isinstance(found, dict):
-        return Dict({k: _value(run, v) for k, v in found.items()})
+        more = run.unknown("a setting that a class has") if isinstance(found, _Open) else MISSING
+        return Dict({k: _value(run, v) for k, v in found.items()}, more)
     if isinstance(found, list):
         return List(tuple(_value(run, v) for v in found))
     known = isinstance(found, str | int | float | bool | None | Unknown | Instance)
@@ -421,39 +433,52 @@ def _instantiate(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Va
     if value is None:
         return None
     plain = plain_of(run, value)
-    given.pop("_convert_", None)
-    recursive = run.resolve(given.pop("_recursive_", True)) is True
+    how = _How().inside(run, given)
+    given = {k: v for k, v in given.items() if k not in ("_convert_", "_recursive_")}
     if isinstance(plain, Dict) and plain.rest is MISSING:
         more = {k: plain_of(run, v) for k, v in given.items()}
-        return _made(run, Dict({**plain.cells, **more}), tuple(args[1:]), recursive)
+        return _made(run, Dict({**plain.cells, **more}), tuple(args[1:]), how)
     if isinstance(plain, List) and not given:
-        return _made(run, plain, (), recursive)
+        return _made(run, plain, (), how)
     return run.call_in_the_dark(run.unknown("what a configuration names"), args[1:], kwargs)
 
 
-def _made(run: Interpreter, value: Value, args: tuple[Value, ...], recursive: bool) -> Value:
+class _How(NamedTuple):
+    """How a configuration is made into objects: parts too, and whether dicts without a target become plain ones."""
+
+    recursive: bool = True
+    converts: bool = False
+
+    def inside(self, run: Interpreter, cells: Mapping[Any, Value]) -> _How:
+        """The same below a dict that may say otherwise."""
+        mode = run.resolve(cells.get("_convert_", MISSING))
+        converts = self.converts if mode is MISSING else mode != "none"
+        return _How(self.recursive and run.resolve(cells.get("_recursive_", True)) is True, converts)
+
+
+def _made(run: Interpreter, value: Value, args: tuple[Value, ...], how: _How) -> Value:
     """The object of a dict with ``_target_``, also inside of lists and dicts."""
     value = run.resolve(value)
     if isinstance(value, List) and value.items is not None:
-        return List(tuple(_made(run, v, (), recursive) for v in value.items))
+        return List(tuple(_made(run, v, (), how) for v in value.items))
     if not isinstance(value, Dict):
         return value
-    recursive = recursive and run.resolve(value.cells.get("_recursive_", True)) is True
+    how = how.inside(run, value.cells)
     if "_target_" not in value.cells:
-        inner = Dict({k: _made(run, v, (), recursive) for k, v in value.cells.items()})
-        return config_of(run, inner) if _is_plain(inner) else inner
+        inner = Dict({k: _made(run, v, (), how) for k, v in value.cells.items()})
+        return inner if how.converts else config_of(run, inner)
     target = run.resolve(value.cells["_target_"])
     function = locate(run, target) if isinstance(target, str) else target
     given = {k: v for k, v in value.cells.items() if not (isinstance(k, str) and k in _OWN)}
-    if recursive:
-        given = {k: _made(run, v, (), True) for k, v in given.items()}
+    if how.recursive:
+        given = {k: _made(run, v, (), how) for k, v in given.items()}
     else:
         given = {k: config_of(run, v) for k, v in given.items()}
     if not args and "_args_" in value.cells:
         placed = run.items(value.cells["_args_"])
         if placed is None:
             return run.call_in_the_dark(function, (), given)
-        args = tuple(_made(run, v, (), recursive=True) if recursive else config_of(run, v) for v in placed)
+        args = tuple(_made(run, v, (), how) if how.recursive else config_of(run, v) for v in placed)
     if function is MISSING or not all(isinstance(k, str) for k in given):
         return run.call_in_the_dark(run.unknown(f"{target} isn't known"), args, given)
     if run.resolve(value.cells.get("_partial_", False)) is True:
@@ -462,10 +487,6 @@ def _made(run: Interpreter, value: Value, args: tuple[Value, ...], recursive: bo
 
 
 _OWN: Final = frozenset({"_target_", "_partial_", "_args_", "_recursive_", "_convert_"})
-
-
-def _is_plain(value: Dict) -> bool:
-    return all(not isinstance(behind(v), Instance) or v.cls.module == "omegaconf" for v in value.cells.values())
 
 
 @native("hydra.utils.get_class", "hydra.utils.get_method", "hydra.utils.get_object", "hydra.utils.get_static_method")

@@ -115,6 +115,15 @@ def _plain(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) 
     return _fields(run, value) if _is_record(value) else value
 
 
+@native("simpletorch_omegaconf.nodes")
+def _nodes(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """The same dict as it is kept below a configuration."""
+    node, given = args[0], _plain(run, args[1:], {})
+    if not isinstance(given, Dict):
+        return Dict({}, run.unknown("a setting"))
+    return Dict({k: run.each(v, lambda one: config_of(run, one, node)) for k, v in given.cells.items()}, given.rest)
+
+
 @native("simpletorch_omegaconf.is_mapping")
 def _is_mapping(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     value = run.resolve(args[0])

@@ -88,10 +88,11 @@ def _with_files(name: str) -> Native:
         words = run.program.arguments if said is None else run.items(said)
         parser = args[0]
         first = run.resolve(run.call(_argparse(run, "parse_known_args"), (parser, List(words) if words else List())))
-        if words is None or not isinstance(first, tuple):
+        actions = parser.cells.get("actions")
+        if words is None or not isinstance(first, tuple) or not isinstance(actions, tuple):
             return run.unknown("what the command line gives")
         more: list[str] = []
-        for path in (*_default_files(run, parser), *_named_files(run, parser, first[0])):
+        for path in (*_default_files(run, parser), *_named_files(run, actions, first[0])):
             text = files.text_of(run, path)
             found = None if text is None else _words_in(text)
             if found is None:
@@ -102,9 +103,9 @@ def _with_files(name: str) -> Native:
     return Native(name, work)
 
 
-def _named_files(run: Interpreter, parser: Instance, made: Value) -> list[Value]:
-    actions = [a for a in parser.cells.get("actions") or () if a.cells.get("is_file")]
-    paths = [run.resolve(made.cells.get(a.cells["dest"])) for a in actions] if isinstance(made, Instance) else []
+def _named_files(run: Interpreter, actions: tuple[Instance, ...], made: Value) -> list[Value]:
+    named = [a for a in actions if a.cells.get("is_file")] if isinstance(made, Instance) else []
+    paths = [run.resolve(made.cells.get(a.cells["dest"])) for a in named]
     return [p for p in paths if p is not None]
 
 

@@ -15,7 +15,7 @@ from simpletorch.follow.libraries.python import evaluation
 from simpletorch.follow.model.scopes import Scope
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.sources.syntax import of_node, walk
-from simpletorch.follow.values import Class, Dict, Instance, List, Native, Value, is_known
+from simpletorch.follow.values import Choice, Class, Dict, Instance, List, Native, Value, is_known
 from simpletorch.shapes import var, variables
 
 if TYPE_CHECKING:
@@ -35,15 +35,27 @@ def _make_parser(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: 
     inherited = run.items(kwargs["parents"]) if "parents" in kwargs else ()
     parents = [p for p in map(run.resolve, inherited or ()) if isinstance(p, Instance)]
     made.cells.update(actions=tuple(a for p in parents for a in _actions(p)), defaults=Dict())
-    if inherited is None or len(parents) < len(inherited) or any(p.state.get("open") for p in parents):
+    if inherited is None or len(parents) < len(inherited) or any(map(_is_open, parents)):
         run.heap.write(made.state, "open", True)
     return made
 
 
 def _actions(parser: Instance) -> tuple[Instance, ...]:
-    """The arguments of a parser; none are known where unknown code had it."""
-    found = parser.cells.get("actions")
-    return found if isinstance(found, tuple) and all(isinstance(a, Instance) for a in found) else ()
+    """The arguments that a parser surely has; none are known where unknown code had it."""
+    return _common(parser.cells.get("actions"))
+
+
+def _is_open(parser: Instance) -> bool:
+    """Whether a parser may have more arguments than are known."""
+    held = parser.cells.get("actions")
+    return bool(parser.state.get("open")) or not isinstance(held, tuple) or len(_common(held)) < len(held)
+
+
+def _common(found: Value) -> tuple[Instance, ...]:
+    if isinstance(found, Choice):
+        other = _common(found.when_false)
+        return tuple(a for a in _common(found.when_true) if any(a is o for o in other))
+    return tuple(a for a in found if isinstance(a, Instance)) if isinstance(found, tuple) else ()
 
 
 def _add_argument(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
@@ -59,6 +71,8 @@ def _add_argument(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, V
     made = _action(run, flags, {**options, "dest": dest})
     made.cells["needs_one"] = owner.cells.get("needs_one", False)
     if isinstance(parser, Instance):
+        if _is_open(parser):
+            run.heap.write(parser.state, "open", True)
         run.heap.write(parser.cells, "actions", (*_actions(parser), made))
     return made
 
@@ -330,7 +344,7 @@ def _fill(run: Interpreter, parser: Instance, made: Instance, read: dict[str, An
     for name, value in held.cells.items() if isinstance(held, Dict) else ():
         if name not in made.cells:
             run.heap.write(made.cells, name, value)
-    if not isinstance(held, Dict) or not isinstance(parser.cells.get("actions"), tuple) or parser.state.get("open"):
+    if not isinstance(held, Dict) or _is_open(parser):
         run.heap.write(made.state, "open", True)
 
 
