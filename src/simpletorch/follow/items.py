@@ -29,6 +29,7 @@ from simpletorch.follow.values import (
     Iterator,
     List,
     Method,
+    Missing,
     Namespace,
     Native,
     Set,
@@ -259,7 +260,7 @@ def _key(run: Interpreter, owner: Dict, index: Value) -> Value:
         if index in owner.cells:
             if run.takers and branches.may_be_missing(run, owner.cells[index]):
                 guards.may_raise(run, guards.LOOKUP)
-            return run.resolve(owner.cells[index])
+            return run.resolve(under(owner, index))
         if owner.rest is not MISSING:
             return run.unknown("an item of a dict") if owner.rest is None else owner.rest
         if owner.kind == "Counter":
@@ -320,6 +321,15 @@ def or_else(value: Value, other: Value) -> Value:
     if isinstance(value, Choice) and _may_lack(value):
         return Choice(value.condition, or_else(value.when_true, other), or_else(value.when_false, other))
     return other if value is MISSING else value
+
+
+def under(owner: Dict, key: Any, default: Value | Missing = MISSING) -> Value | Missing:
+    """What a known key leads to, or the default; either of them where other keys aren't known."""
+    held = owner.cells.get(key, MISSING)
+    if owner.rest is not MISSING:
+        both = owner.rest if default is MISSING else branches.common_item((owner.rest, default), "an item of a dict")
+        default = Unknown("an item of a dict") if both is None else both
+    return held if default is MISSING else or_else(held, default)
 
 
 def values(owner: Dict) -> tuple[Value, ...]:

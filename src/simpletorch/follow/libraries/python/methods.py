@@ -244,11 +244,9 @@ def _as_dict(run: Interpreter, self: Value, /) -> Value:
 def _get(run: Interpreter, self: Value, key: Value, default: Value = None) -> Value:  # os.environ's has names
     items.check_key(run, key)
     if items.can_be_key(key):
-        if key in self.cells:
-            return run.resolve(items.or_else(self.cells[key], default))
-        if self.kind == processes.ENVIRONMENT and default is not None:
+        if self.kind == processes.ENVIRONMENT and default is not None and key not in self.cells:
             return processes.variable(run, key, default)
-        return default if self.rest is MISSING else branches.common_item((self.rest, default), "an item of a dict")
+        return run.resolve(items.under(self, key, default))
     return stand_ins.one_of(run, (*items.values(self), default), "which item of a dict it is")
 
 
@@ -313,11 +311,8 @@ def _setdefault(run: Interpreter, self: Value, key: Value, default: Value = None
         if self.rest is MISSING:
             items.put(run, self, key, default)
         return items.get(run, self, key)
-    if key not in self.cells:
-        unsure = self.rest is not MISSING
-        run.heap.write(self.cells, key, branches.common_item((self.rest, default)) if unsure else default)
-    elif branches.may_be_missing(run, self.cells[key]):
-        run.heap.write(self.cells, key, items.or_else(self.cells[key], default))
+    if branches.may_be_missing(run, self.cells.get(key, MISSING)):
+        run.heap.write(self.cells, key, items.under(self, key, default))
     return run.resolve(self.cells[key])
 
 
@@ -325,9 +320,7 @@ def _setdefault(run: Interpreter, self: Value, key: Value, default: Value = None
 def _pop_key(run: Interpreter, self: Value, key: Value, default: Value = MISSING) -> Value:  # OrderedDict's has names
     items.check_key(run, key)
     if items.can_be_key(key) and key in self.cells:
-        found = self.cells[key]
-        if default is not MISSING:
-            found = items.or_else(found, default)
+        found = items.under(self, key, default)
         run.heap.write(self.cells, key, MISSING)
         return run.resolve(found)
     if items.can_be_key(key) and self.rest is MISSING:
