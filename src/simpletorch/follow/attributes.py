@@ -224,6 +224,8 @@ def bind(run: Interpreter, found: Value, receiver: Value, owner: Class) -> Value
         is_class = isinstance(receiver, Class)
         given = (None, receiver) if is_class else (receiver, getattr(receiver, "cls", owner))
         return run.call(Method(getter[0], found), given)
+    if isinstance(found, Choice):  # defined in another way, or not at all, under a condition
+        return run.each(found, lambda one: bind(run, one, receiver, owner))
     return found
 
 
@@ -422,15 +424,7 @@ def _of_class(run: Interpreter, value: Class, name: str) -> Value:
     if descriptors.META in value.metadata and (own := descriptors.of_metaclass(run, value, name, found)) is not None:
         return own
     if found is not None:
-        inner, _ = found
-        if type(inner) is Instance and inner.cls.find("__get__") is not None:
-            return bind(run, inner, value, value)
-        if isinstance(inner, StaticMethod):
-            return Method(inner.function, value) if inner.of_class else inner.function
-        if type(inner) is Native and inner.name.startswith(f"{members.MODULE}."):
-            found = events.CLASS_METHOD(run, value, inner)
-            return inner if found is None else found
-        return inner
+        return run.each(found[0], lambda inner: _held_by_class(run, value, inner))
     if name == "__name__":
         return value.name
     if name == "__qualname__":
@@ -462,6 +456,18 @@ def _of_class(run: Interpreter, value: Class, name: str) -> Value:
     if is_open or _every_has(value, name) or not members.knows_all(run, value):
         return run.unknown(f"attribute {name!r} of class {value.name}")
     return MISSING
+
+
+def _held_by_class(run: Interpreter, cls: Class, found: Value) -> Value:
+    """What a class has under a name, as the class itself sees it."""
+    if type(found) is Instance and found.cls.find("__get__") is not None:
+        return bind(run, found, cls, cls)
+    if isinstance(found, StaticMethod):
+        return Method(found.function, cls) if found.of_class else found.function
+    if type(found) is Native and found.name.startswith(f"{members.MODULE}."):
+        refused = events.CLASS_METHOD(run, cls, found)
+        return found if refused is None else refused
+    return found
 
 
 def _set_plainly(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> None:
