@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from simpletorch.follow import branches, tensors
 from simpletorch.follow.libraries import (  # noqa: F401
     METHODS,
+    NATIVES,
     VALUES,
     Work,
     gives,
@@ -91,6 +92,7 @@ _ARRAY: Final = METHODS.setdefault("array", {})
 
 
 _FIELDS: Final = "an array whose elements have fields"
+_OF_TORCH: Final = "what NumPy makes of a tensor"
 
 
 def both(*names: str) -> Callable[[Work], Work]:
@@ -455,8 +457,8 @@ def _of_each(name: str, kind: Callable[[DType | None], DType | None]) -> _One:
                 return array(Shape(()), FLOAT64)
         if isinstance(value, Expr):
             return array(Shape(()), kind(INT64))
-        if isinstance(value, Tensor) and not value.array and value.type.shape.rank != 0:
-            return run.unknown("what NumPy makes of a tensor")
+        if _is_of_torch(value):
+            return run.unknown(_OF_TORCH)
         if isinstance(value, Unknown) and value.type is None:
             return run.unknown(f"what numpy.{name} gives")
         given = as_array(run, value).type
@@ -499,6 +501,11 @@ def _unary(answer: _One) -> Work:
     return ufunc
 
 
+def _is_of_torch(value: Value) -> bool:
+    """Whether NumPy may leave it a tensor of torch's: one without dims may be a number here."""
+    return isinstance(value, Tensor) and not value.array and value.type.shape.rank != 0
+
+
 def _binary(answer: Callable[[Interpreter, Value, Value], Value]) -> Work:
     """A ufunc of two arguments."""
 
@@ -516,6 +523,8 @@ def _binary(answer: Callable[[Interpreter, Value, Value], Value]) -> Work:
         subok: Value = True,
         signature: Value = None,
     ) -> Value:
+        if _is_of_torch(x1) or _is_of_torch(x2):
+            return run.unknown(_OF_TORCH)
         found = answer(run, x1, x2)
         return found if out is None and where is True and dtype is None else _put_out(run, found, out, where, dtype)
 
@@ -1565,3 +1574,24 @@ def _to_file(run: Interpreter, self: Value, fid: Value, /, sep: Value = "", form
 @method("array", "searchsorted")
 def _places_in(run: Interpreter, self: Value, v: Value, /, side: Value = "left", sorter: Value = None) -> Value:
     return _places(run, self, v)
+
+
+# -- torch's tensors -------------------------------------------------------------------------------------------------
+
+
+def _by_its_method(work: Work) -> Work:
+    """Of a tensor of torch's, these functions call its own method: ``np.squeeze(tensor, axis=1)`` is a tensor."""
+
+    def ask(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+        given = args[0] if args else kwargs.get("a")
+        return run.each(given, lambda v: run.unknown(_OF_TORCH) if _is_of_torch(v) else work(run, args, kwargs))
+
+    return ask
+
+
+for _name in (
+    "take", "clip", "round", "around", "nonzero", "argmax", "argmin", "argsort", "cumsum", "cumprod", "repeat",
+    "reshape", "squeeze", "swapaxes", "transpose", "permute_dims", "ptp",
+    "sum", "prod", "mean", "std", "var", "max", "min", "amax", "amin", "any", "all",
+):  # fmt: skip
+    NATIVES[f"numpy.{_name}"] = Native(f"numpy.{_name}", _by_its_method(NATIVES[f"numpy.{_name}"].work))
