@@ -27,7 +27,9 @@ from simpletorch.follow.values import (
     Tensor,
     Unknown,
     Value,
+    as_tuple,
     behind,
+    is_tuple,
 )
 
 if TYPE_CHECKING:
@@ -169,7 +171,8 @@ def another(value: Value) -> Value:
     if type(value) is tuple:
         return tuple(map(another, value))
     if isinstance(value, List):
-        return List(None if value.items is None else tuple(map(another, value.items)), value.item)
+        same = List(None if value.items is None else tuple(map(another, value.items)), value.item)
+        return as_tuple(same) if is_tuple(value) else same
     if isinstance(value, Dict) and value.default is None:
         made = Dict({k: another(v) for k, v in value.cells.items()}, value.rest)
         made.kind = value.kind

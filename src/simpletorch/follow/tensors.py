@@ -34,6 +34,7 @@ from simpletorch.follow.values import (
     Unknown,
     Value,
     View,
+    as_tuple,
     is_known,
 )
 from simpletorch.rules import (
@@ -178,7 +179,7 @@ def from_rule(run: Interpreter, value: Any, what: str) -> Value:
     if isinstance(value, Named):
         return Fields(tuple(k for k, _ in value.fields), tuple(from_rule(run, v, what) for _, v in value.fields))
     if isinstance(value, Many):
-        return List(None, made(run, value.item))
+        return as_tuple(List(None, made(run, value.item)))
     if isinstance(value, Packed):
         return Instance(run.program.library_class("torch.nn.utils.rnn.PackedSequence"), value)
     return value

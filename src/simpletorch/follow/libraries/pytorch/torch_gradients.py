@@ -10,7 +10,19 @@ from simpletorch.follow import calls, guards, iteration, tensors
 from simpletorch.follow.libraries import ALIASES, by_name, library_class, method, native
 from simpletorch.follow.marks import gradients
 from simpletorch.follow.mistakes import events
-from simpletorch.follow.values import HISTORY, MISSING, Class, Function, Instance, List, Method, Native, Tensor, Value
+from simpletorch.follow.values import (
+    HISTORY,
+    MISSING,
+    Class,
+    Function,
+    Instance,
+    List,
+    Method,
+    Native,
+    Tensor,
+    Value,
+    as_tuple,
+)
 from simpletorch.rules import Report, infer
 
 if TYPE_CHECKING:
@@ -162,11 +174,11 @@ def _grad(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
     given = by_name(names, args, kwargs)
     _is_refused(run, "torch.autograd.grad", given)
     if given.get("is_grads_batched", False) is not False:
-        return List(None, run.unknown("the gradients of a batch of gradients"))
+        return as_tuple(List(None, run.unknown("the gradients of a batch of gradients")))
     inputs = run.resolve(given.get("inputs"))
     rows = (inputs,) if isinstance(inputs, Tensor) else run.items(inputs)
     if rows is None:
-        return List(None, iteration.item(run, inputs))
+        return as_tuple(List(None, iteration.item(run, inputs)))
     return tuple(
         Tensor(replace(v.type, is_parameter=False)) if isinstance(v, Tensor) else run.unknown("a gradient")
         for v in map(run.resolve, rows)

@@ -816,10 +816,16 @@ for _name in (
     NATIVES[_name] = Native(_name, partial(_initializer, _name))
 
 
-@model(
-    "torch.nn.init.calculate_gain",
-    "torch.nn.init._calculate_fan_in_and_fan_out",
-    "torch.nn.init._calculate_correct_fan",
-)
-def _gain(run: Interpreter, *more: Value, **rest: Value) -> Value:
+@model("torch.nn.init.calculate_gain")
+def _gain(run: Interpreter, nonlinearity: Value, param: Value = None) -> Value:
     return run.unknown("a gain", "float", "data")
+
+
+@model("torch.nn.init._calculate_fan_in_and_fan_out")
+def _fans(run: Interpreter, tensor: Value) -> Value:
+    return tuple(run.unknown("a fan", "int", "data") for _ in range(2))
+
+
+@model("torch.nn.init._calculate_correct_fan")
+def _fan(run: Interpreter, tensor: Value, mode: Value) -> Value:
+    return run.unknown("a fan", "int", "data")

@@ -74,7 +74,7 @@ def _register(names: str, prefix: str, work: Any) -> None:
 
 _register(
     "set_default_device set_rng_state set_warn_always set_flush_denormal set_anomaly_enabled set_autocast_enabled "
-    "set_deterministic_debug_mode onnx.export jit.save jit.enable_onednn_fusion random.set_rng_state "
+    "set_deterministic_debug_mode jit.save jit.enable_onednn_fusion random.set_rng_state "
     "clear_autocast_cache set_autocast_cache_enabled nn.utils.vector_to_parameters "
     "nn.utils.clip_grads_with_norm_ "
     "cuda.init cuda.set_rng_state cuda.set_rng_state_all cuda.seed cuda.seed_all "
@@ -93,7 +93,7 @@ def _of_machine(kind: str | None) -> Any:
 
 
 _register(
-    "cuda.current_device cuda.memory_reserved cuda.max_memory_reserved cuda.memory_cached cuda.initial_seed "
+    "seed cuda.current_device cuda.memory_reserved cuda.max_memory_reserved cuda.memory_cached cuda.initial_seed "
     "get_num_threads get_num_interop_threads cuda.utilization cuda.temperature cuda.power_draw",
     "torch",
     _of_machine("int"),
@@ -107,7 +107,8 @@ _register(
 )
 _register(
     "cuda.get_device_properties cuda.get_device_capability cuda.mem_get_info cuda.memory_stats cuda.get_rng_state "
-    "cuda.get_rng_state_all random.get_rng_state get_default_device export.export jit.load fx.symbolic_trace",
+    "cuda.get_rng_state_all random.get_rng_state get_default_device export.export onnx.export jit.load "
+    "fx.symbolic_trace",
     "torch",
     _of_machine(None),
 )
