@@ -87,6 +87,7 @@ class Finding:
       no round.
     - ``is_promise`` is what torch doesn't refuse: a result that isn't what its annotation says.
     - ``operation`` is what refuses its operands: an operation or a layer of torch's; empty for other mistakes.
+    - ``about`` is the text of the object whose item or attribute it is; empty for other mistakes.
 
     Examples:
         >>> from pathlib import Path
@@ -112,6 +113,12 @@ class Finding:
     severity: Severity = "error"
     is_certain: bool = field(default=False, compare=False)
     operation: str = ""
+    about: str = field(default="", compare=False, repr=False)
+
+    def says_the_same(self, other: Finding) -> bool:
+        """Whether another mistake is this one again, at a later line of the same call."""
+        told = self.about, self.path, self.code, self.message, self.trace
+        return told == (other.about, other.path, other.code, other.message, other.trace)
 
     def has_passed(self, path: str, line: int) -> bool:
         """Whether the program has passed the line on its way to the mistake."""

@@ -580,7 +580,9 @@ class Interpreter:
         self.failed += CODES[code].severity == "error"
         path, node, _ = self.place
         if not self._is_found(path, getattr(node, "lineno", 0), code):  # a loop comes here in each round
-            self.findings.append(self.finding(code, message, hint, **about))
+            found = self.finding(code, message, hint, **about)
+            if not (found.about and any(f.says_the_same(found) for f in self.findings)):
+                self.findings.append(found)
 
     def blame(self, error: Raised, code: str, message: str, hint: str | None, **about: Any) -> None:
         """An exception is raised in place of a mistake, which is told if it isn't taken after all (`caught`)."""
@@ -632,6 +634,7 @@ class Interpreter:
             CODES[code].severity,
             self.surely_gets_here,
             operation,
+            unparsed(node.value) if isinstance(node, ast.Subscript | ast.Attribute) else "",
         )
 
     @property
