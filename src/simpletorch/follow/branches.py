@@ -25,6 +25,7 @@ from simpletorch.follow.values import (
     Class,
     Dict,
     Function,
+    Here,
     Instance,
     Iterator,
     List,
@@ -457,6 +458,8 @@ def type_name(value: Value) -> str | None:
         return _common_name(value.when_true, value.when_false)
     if isinstance(value, str):
         return "str"
+    if isinstance(value, Here):
+        return "int"
     return type(value).__name__ if isinstance(value, bool | int | float) else None
 
 

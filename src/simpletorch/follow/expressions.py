@@ -30,7 +30,7 @@ from simpletorch.follow.model import iterators, kinds, members, unmodelled
 from simpletorch.follow.model.scopes import Scope
 from simpletorch.follow.numbers import between, offsets
 from simpletorch.follow.outcomes import Raise, Raised, Return
-from simpletorch.follow.sources.syntax import is_python, statements_of
+from simpletorch.follow.sources.syntax import is_python, of_node, statements_of, unparsed
 from simpletorch.follow.values import (
     MISSING,
     BoundNative,
@@ -49,6 +49,7 @@ from simpletorch.follow.values import (
     Tensor,
     Unknown,
     Value,
+    as_tuple,
     is_known,
 )
 
@@ -308,11 +309,24 @@ def _from(run: Interpreter, node: ast.BoolOp, scope: Scope, index: int) -> Value
 
 def _either(run: Interpreter, node: ast.IfExp, scope: Scope) -> Value:
     test = run.evaluate(node.test, scope)
+    if isinstance(test, Unknown) and branches.decision(run, test) is None and _counts(node):
+        return run.evaluate(node.body, scope)
     done = branches.choose(
         run, test, lambda: Return(run.evaluate(node.body, scope)), lambda: Return(run.evaluate(node.orelse, scope))
     )
     value = branches.finish(run, done)
     return devices.chosen(run, node, value) if run.places else value
+
+
+@of_node
+def _counts(node: ast.IfExp) -> bool:
+    """``nn.Linear(3, n) if n > 0 else nn.Identity()``: of a size that isn't known there is one."""
+    match node:
+        case ast.IfExp(
+            test=ast.Compare(left=size, ops=[ast.Gt()], comparators=[ast.Constant(value=0)]), body=ast.Call() as made
+        ):
+            return any(unparsed(a) == unparsed(size) for a in (*made.args, *(k.value for k in made.keywords)))
+    return False
 
 
 def _named_twice(kwargs: Mapping[str, Value], more: Mapping[Any, Value]) -> None:
@@ -473,8 +487,8 @@ def _transposed(run: Interpreter, node: ast.expr, scope: Scope) -> Value:
     row = iteration.item(run, run.evaluate(node.value, scope))
     found = run.items(row)
     if found is None:
-        return Iterator(None, List(None, iteration.item(run, row)))
-    return Iterator(tuple(List(None, v) for v in found))
+        return Iterator(None, as_tuple(List(None, iteration.item(run, row))))
+    return Iterator(tuple(as_tuple(List(None, v)) for v in found))
 
 
 def _is_other(cls: Class, owner: Class) -> bool:

@@ -27,6 +27,7 @@ from simpletorch.follow.values import (
     Dict,
     Fields,
     Function,
+    Here,
     Instance,
     Iterator,
     List,
@@ -135,6 +136,8 @@ def binary(run: Interpreter, name: str, left: Value, right: Value) -> Value:
     both = type(left), type(right)
     if both in _OF_NUMBERS:  # most
         return _of_constants(run, name, left, right)
+    if Here in both and name not in _COMPARISONS:
+        return run.unknown("what another machine answers", "int")
     if Choice in both:
         left, right = run.resolve(left), run.resolve(right)
     if isinstance(left, Choice):
@@ -904,14 +907,15 @@ def contains(run: Interpreter, collection: Value, value: Value) -> Value:
         if "registers" in collection.state and isinstance(held, Instance | Tensor):
             return run.unknown("whether a module has registered it", "bool")
         there = not branches.may_be_missing(run, held)
-        if isinstance(held, Choice) and not there and MISSING in (held.when_true, held.when_false):
+        closed = collection.rest is MISSING
+        if isinstance(held, Choice) and not there and closed and MISSING in (held.when_true, held.when_false):
             return held.condition if held.when_false is MISSING else negate(run, held.condition)
         return (
             True
             if there
             else (
                 False
-                if known and collection.rest is MISSING and value not in collection.cells
+                if known and closed and value not in collection.cells
                 else run.unknown("whether a dict has a key", "bool")
             )
         )

@@ -66,6 +66,7 @@ __all__ = [
     "Dict",
     "Fields",
     "Function",
+    "Here",
     "History",
     "Instance",
     "Iterator",
@@ -654,6 +655,11 @@ class Fields(tuple[Any, ...]):
         made = super().__new__(cls, items)
         made.names = names
         return made
+
+
+@final
+class Here(int):
+    """A number that this machine answers. It decides conditions; what is computed with it isn't known."""
 
 
 class Saved(NamedTuple):

@@ -22,6 +22,7 @@ from simpletorch.follow.values import (
     Class,
     Dict,
     Function,
+    Here,
     Instance,
     List,
     Method,
@@ -343,7 +344,6 @@ def _seed(run: Interpreter, seed: Value) -> Value:
     "torch.set_printoptions",
     "torch.cuda.set_device",
     "torch.autograd.set_detect_anomaly",
-    "torch.seed",
     "torch.backends.cudnn.flags",
     "torch.cuda.reset_peak_memory_stats",
     "torch.set_num_interop_threads",
@@ -368,7 +368,7 @@ def _no_device(run: Interpreter, *more: Value, **rest: Value) -> Value:
 
 @model("torch.cuda.device_count", "torch.cuda.memory_allocated", "torch.cuda.max_memory_allocated")
 def _none_there(run: Interpreter, *more: Value, **rest: Value) -> Value:
-    return run.unknown("what another machine answers", "int") if run.is_elsewhere else 0
+    return run.unknown("what another machine answers", "int") if run.is_elsewhere else Here(0)
 
 
 @native("torch.get_default_dtype")
