@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import items
 from simpletorch.follow.libraries import ALIASES, library_class, native
-from simpletorch.follow.values import Class, Instance, Value
+from simpletorch.follow.values import Instance, Value
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -15,10 +15,17 @@ for _module in ("auto", "notebook", "asyncio", "autonotebook", "rich", "std"):
     ALIASES[f"tqdm.{_module}"] = "tqdm"
 
 
-def _make(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    made = Instance(cls)
-    made.cells["iterable"] = run.resolve(args[0] if args else kwargs.get("iterable"))
-    return made
+def _init(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    bar, *given = args
+    if isinstance(bar, Instance):
+        bar.cells["iterable"] = run.resolve(given[0] if given else kwargs.get("iterable"))
+    return None
+
+
+def _shown(run: Interpreter, bar: Value) -> Value:
+    """What a bar goes through; a subclass may have made its bar without saying so."""
+    unknown = run.unknown("what a progress bar shows")
+    return bar.cells.get("iterable", unknown) if isinstance(bar, Instance) else unknown
 
 
 def _itself(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
@@ -30,7 +37,7 @@ def _nothing(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]
 
 
 def _length(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return run.call(run.program.builtin(run, "len"), (args[0].cells["iterable"],))
+    return run.call(run.program.builtin(run, "len"), (_shown(run, args[0]),))
 
 
 _SHOWN: Final = (
@@ -38,14 +45,15 @@ _SHOWN: Final = (
     "clear", "display", "unpause", "write",
 )  # fmt: skip
 _METHODS: Final[dict[str, Any]] = {
-    "__iter__": lambda run, args, kwargs: args[0].cells["iterable"],
+    "__init__": _init,
+    "__iter__": lambda run, args, kwargs: _shown(run, args[0]),
     "__len__": _length,
-    "__getitem__": lambda run, args, kwargs: items.get(run, args[0].cells["iterable"], args[1]),
+    "__getitem__": lambda run, args, kwargs: items.get(run, _shown(run, args[0]), args[1]),
     "__enter__": _itself,
     "__exit__": _nothing,
     **dict.fromkeys(_SHOWN, _nothing),
 }
-library_class("tqdm.tqdm", make=_make, methods=_METHODS)
+library_class("tqdm.tqdm", methods=_METHODS, unknown="a progress bar")
 
 
 @native("tqdm.trange")
