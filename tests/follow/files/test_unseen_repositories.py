@@ -165,3 +165,11 @@ def test_a_program_may_have_the_name_of_a_module_of_pythons(jobs, tmp_path):
     command = [sys.executable, "-m", "simpletorch", "follow", "--no-cache", "-j", jobs, "."]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=100)
     assert "Found 4 errors in 4 files" in done.stdout + done.stderr
+
+
+def test_what_a_step_takes_is_asked_of_each_model_that_it_may_be(tmp_path):
+    one = LIGHTNING.replace(", dataloader_idx", "").replace("data.lines", "")
+    other = "class Other(Model):\n    def training_step(self, batch):\n        return batch.sum()\n\n\ndata = Data()"
+    chosen = "Model() if input() else Other()"
+    text = one.replace("data = Data()", other).replace("Model(), datamodule", f"{chosen}, datamodule")
+    assert seeming(followed(tmp_path, text)) == []
