@@ -73,7 +73,7 @@ class _Loop:
         self.updates = run.updates
         self.forks = 0
         self.rounds = 0
-        self.counts: Callable[[Interpreter, Value], Value] = first_rounds.begun  # what a round knows of its counters
+        self.counts: Callable[[Interpreter, Value], Value] = first_rounds.begun
         self.dict: tuple[Dict | Set | List, tuple[Value, ...]] | None = None  # what it goes over, and its keys
         self.lists: tuple[tuple[List, Any], ...] = ()  # the lists behind an iterator that it goes over, as they were
         self.again: Callable[[int], Value] | None = None  # see `iterators.Lazy`
