@@ -107,7 +107,7 @@ def may_be_missing(run: Interpreter, value: Value) -> bool:
 def decision(run: Interpreter, condition: Unknown) -> bool | None:
     """What is assumed of a condition here."""
     found: bool | None = run.assumed.get(condition)
-    return first_rounds.decided(run, condition) if found is None and run.firsts else found
+    return first_rounds.decided(run, condition) if found is None and (run.firsts or run.later) else found
 
 
 def truth(run: Interpreter, value: Value) -> bool | tuple[Unknown, bool]:
@@ -571,7 +571,8 @@ def join(run: Interpreter, outcomes: list[Outcome]) -> Done:
     caught.tell_of(run, outcomes)
     _report(run, outcomes)
     alive = [o for o in outcomes if not isinstance(o.done, Raise) or guards.is_caught(run, o.done.error)]
-    outcomes = alive or outcomes[:1]  # what nobody catches ends the program: who gets on did not raise it
+    exits = [o for o in outcomes if isinstance(o.done, Raise) and o.done.error.name == "SystemExit"]
+    outcomes = alive or exits[:1] or outcomes[:1]  # what nobody catches ends the program: who gets on did not raise it
     groups: dict[tuple[str, str], Outcome] = {}
     for o in outcomes:
         kind = o.kind, o.done.error.name if isinstance(o.done, Raise) else ""  # by class: it decides who catches it

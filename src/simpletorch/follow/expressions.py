@@ -6,6 +6,7 @@ import ast
 import builtins
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from copy import copy
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import (
@@ -296,15 +297,24 @@ def _from(run: Interpreter, node: ast.BoolOp, scope: Scope, index: int) -> Value
     if isinstance(found, bool):
         return _from(run, node, scope, index + 1) if found is is_and else value
 
+    ends: list[object] = []
+
     def rest() -> Return:
-        return Return(_from(run, node, scope, index + 1))
+        last = _from(run, node, scope, index + 1)
+        ends.append(branches.truth(run, last))
+        return Return(last)
 
     def here() -> Return:
         # `x and y` is x only if x is false: of an unknown bool that is all there is to know
         kept = (not is_and) if isinstance(value, Unknown) and value.type == "bool" else value
         return Return(kept)
 
-    return branches.finish(run, branches.choose(run, value, rest if is_and else here, here if is_and else rest))
+    made = branches.finish(run, branches.choose(run, value, rest if is_and else here, here if is_and else rest))
+    if isinstance(made, Unknown) and ends == [not is_and]:  # as false as the last, or as true
+        made = copy(made)
+        made.fact = None
+        run.assume(made, not is_and)
+    return made
 
 
 def _either(run: Interpreter, node: ast.IfExp, scope: Scope) -> Value:

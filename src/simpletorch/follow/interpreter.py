@@ -71,6 +71,7 @@ class Interpreter:
         self.failed = 0  # how often one that ends the program was
         self.assumed: dict[Unknown, bool] = {}
         self.firsts: dict[Unknown, Begun] = {}  # counters of loops in their first round
+        self.later: dict[Unknown, tuple[int, bool]] = {}  # those of other rounds: the first number, and do they rise
         self.asked_first: set[Unknown] = set()  # those for which a condition has asked
         self.equalities: dict[str, Any] = {"sizes": {}}
         self.conditions: list[Unknown] = []  # those that are assumed around here
@@ -336,8 +337,9 @@ class Interpreter:
     def note_failure(self, error: Raised, statement: ast.stmt) -> None:
         """Remember that a statement seems to fail, and that following goes on behind it."""
         self.program.packages.doubts += 1
-        at = self.node if isinstance(self.node, ast.expr) else statement
-        place = self.path, getattr(at, "lineno", 0)
+        path, node, _ = self.place
+        at = node if isinstance(node, ast.expr) or self.border is not None else statement
+        place = path, getattr(at, "lineno", 0)
         head = unparsed(at).partition("\n")[0].rstrip(":")  # of a class or a loop
         self.failures[place] = f"{head}, which seems to raise {error.name}"
 

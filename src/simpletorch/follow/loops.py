@@ -60,6 +60,10 @@ _FORKS: Final = 6  # rounds that may end in several ways
 _ROUNDS: Final = 5  # until everything that still changes is unknown
 
 
+def _any_number(run: Interpreter, item: Value) -> Value:
+    return item
+
+
 class _Loop:
     """One loop, and how much it may still take."""
 
@@ -69,6 +73,7 @@ class _Loop:
         self.updates = run.updates
         self.forks = 0
         self.rounds = 0
+        self.counts: Callable[[Interpreter, Value], Value] = first_rounds.begun
         self.dict: tuple[Dict | Set | List, tuple[Value, ...]] | None = None  # what it goes over, and its keys
         self.lists: tuple[tuple[List, Any], ...] = ()  # the lists behind an iterator that it goes over, as they were
         self.again: Callable[[int], Value] | None = None  # see `iterators.Lazy`
@@ -180,7 +185,7 @@ def _over(run: Interpreter, node: ast.For | ast.AsyncFor, scope: Scope, source: 
 
         def bind() -> None:
             one = sizes.renamed(run, iteration.another(item), {}, start) if streams else sizes.one_of_many(run, item)
-            assignment.assign(run, node.target, first_rounds.begun(run, one) if loop.rounds == 1 else one, scope)
+            assignment.assign(run, node.target, loop.counts(run, one), scope)
 
         done = _again(loop, bind, lambda: None, runs=_has_items(source), rounds=rounds, source=source)
     if loop.last is not None and not isinstance(done, Raise | Return | Jump):
@@ -482,11 +487,11 @@ def _again(
             run.conditions.append(condition)
         if runs and attempt == 0:
             run.going.add(condition)
-        firsts = run.firsts
+        firsts, later = run.firsts, run.later
         try:
             done = loop.once(bind)
         finally:
-            counted, run.firsts = run.firsts.keys() - firsts.keys(), firsts
+            counted, run.firsts, run.later = run.firsts.keys() - firsts.keys(), firsts, later
             run.going.discard(condition)
             if another is None or attempt:
                 run.conditions.pop()
@@ -504,7 +509,10 @@ def _again(
         # what one round leaves to the next must suit it as it is, and other rounds may go other ways than the first
         if attempt == 0 and (_carries_tensors(before) or counted & run.asked_first):
             leaving += [] if another or rounds else [Outcome(None, at_once)]
+            loop.counts = first_rounds.gone_on
             continue
+        if attempt == 0:
+            loop.counts = _any_number
         if not widen(run, before, forced=attempt >= _ROUNDS - 1):
             break
     change = run.heap.end()

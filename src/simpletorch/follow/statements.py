@@ -79,7 +79,7 @@ def _goes_on(run: Interpreter, node: ast.stmt, error: Raised) -> bool:
     A gap in what is modelled is likelier than a program that never runs. The program's own ``raise`` does end it, as
     does an exception that may be caught; one in a branch shows that the branch isn't taken.
     """
-    if isinstance(node, ast.Raise | ast.Assert) or error.name not in _MISTAKES or error.value is not None:
+    if isinstance(node, ast.Raise) or error.name not in _MISTAKES or error.value is not None:
         return False
     in_branch = any(c.fact is not GOES_ROUND for c in run.conditions)  # a loop's round isn't taken for one
     return not (in_branch or run.entry or run.hypothetical or run.questions or guards.is_caught(run, error))

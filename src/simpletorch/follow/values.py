@@ -172,7 +172,7 @@ class Unknown:
         self.parts: tuple[Any, ...] | None = None  # of a string: what it is joined of, see `texts.parts_of`
         self.matrix: Matrix | None = None  # of a sparse matrix, see `marks.sparsity`
         self.written: Saved | None = None  # of a string or bytes: what they were made of, see `files`
-        self.first: int | None = None  # of a number that counts the rounds of a loop: that of the first one
+        self.first: tuple[int, bool] | None = None  # of what counts a loop's rounds: the first, and whether they rise
 
     def __repr__(self) -> str:
         return f"<unknown {self.type or 'value'}: {self.reason}>"

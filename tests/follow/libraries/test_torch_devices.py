@@ -566,3 +566,37 @@ d = isinstance(settings.device, str)
     found, _ = follow_source(source, tmp_path / "program.py")
     assert [str(found[name].type) for name in "abc"] == ["Float32[3, 5]", "Float32[3, 5]", "Tensor[3, 5]"]
     assert isinstance(found["d"], Unknown)  # a text may be a device
+
+
+@pytest.mark.parametrize(
+    "right",
+    [
+        "layer(torch.cuda.FloatTensor(2, 3))",
+        "layer(torch.cuda.FloatTensor(2, 3).fill_(1.0))",
+        "layer(torch.cuda.FloatTensor(2, 3).copy_(torch.zeros(2, 3)))",
+        "layer(torch.zeros(2, 3).type(torch.cuda.FloatTensor))",
+        "layer(torch.zeros(2, 3).type('torch.cuda.FloatTensor'))",
+        "Tensor = torch.cuda.FloatTensor\nlayer(Tensor(2, 3) + Tensor([1, 2, 3]))",
+        "layer(torch.cuda.LongTensor([[1, 2, 3]]).float())",
+        "plain(torch.zeros(2, 3).type(torch.FloatTensor))",
+        "plain(torch.FloatTensor(2, 3))",
+        "T = torch.cuda.FloatTensor if torch.cuda.is_available() else torch.FloatTensor\nplain(T(2, 3).cpu())",
+    ],
+)
+def test_the_types_of_tensors_on_cuda_are_left_alone(right, tmp_path):
+    assert said(f"layer, plain = nn.Linear(3, 4).cuda(), nn.Linear(3, 4)\n{right}\n", tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "layer(torch.FloatTensor(2, 3))",
+        "layer(torch.cuda.FloatTensor(2, 3).cpu())",
+        "plain(torch.cuda.FloatTensor(2, 3))",
+        "plain(torch.zeros(2, 3).type(torch.cuda.FloatTensor))",
+        "torch.zeros(3) + torch.cuda.FloatTensor(3)",
+    ],
+)
+def test_the_types_of_tensors_on_cuda_are_on_cuda(wrong, tmp_path):
+    (found,) = said(f"layer, plain = nn.Linear(3, 4).cuda(), nn.Linear(3, 4)\n{wrong}\n", tmp_path)
+    assert found.startswith("tensor-device")

@@ -14,6 +14,7 @@ args = parser.parse_args()
 a = (args.dim, args.lr, args.batch_size, args.name, args.no_cuda, args.keep, args.maybe, args.amp)
 b = args.sizes
 c = vars(args)["dim"]
+d = dict(args._get_kwargs())["name"], args._get_args()
 del parser
 
 # == a list of words

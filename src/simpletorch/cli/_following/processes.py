@@ -10,6 +10,7 @@ import multiprocessing
 import os
 import signal
 from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing.connection import Connection, wait
@@ -21,6 +22,7 @@ from simpletorch.follow.cache.told import Told
 
 __all__ = ["arriving"]
 
+_SAFE: Final = "PYTHONSAFEPATH"
 _LIFE: Final = 40  # programs that a process follows
 _PRELOADED: Final = ("simpletorch.follow.followed", "simpletorch.cli._following.processes")
 
@@ -75,7 +77,8 @@ class _Worker:
         context = _context()
         here, there = context.Pipe()
         process = context.Process(target=work, args=(there,), daemon=True)  # type: ignore[attr-defined]
-        process.start()
+        with _safe_path():
+            process.start()
         there.close()
         return cls(process, here)
 
@@ -83,6 +86,20 @@ class _Worker:
         """Let the process end, which does so when nothing more can come."""
         self.connection.close()
         self.process.join()
+
+
+@contextmanager
+def _safe_path() -> Iterator[None]:
+    """Python starts without the folder of the program: its inspect.py isn't the one that Python's own modules need."""
+    before = os.environ.get(_SAFE)
+    os.environ[_SAFE] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[_SAFE]
+        else:
+            os.environ[_SAFE] = before
 
 
 def _context() -> BaseContext:

@@ -16,13 +16,16 @@ for _module in ("auto", "notebook", "asyncio", "autonotebook", "rich", "std"):
 
 
 def _init(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    run.heap.write(args[0].cells, "iterable", run.resolve(args[1] if args[1:] else kwargs.get("iterable")))
+    bar, *given = args
+    if isinstance(bar, Instance):
+        run.heap.write(bar.cells, "iterable", run.resolve(given[0] if given else kwargs.get("iterable")))
     return None
 
 
-def _iterable(run: Interpreter, bar: Instance) -> Value:
-    """The iterable; unknown where a subclass doesn't say it."""
-    return bar.cells["iterable"] if "iterable" in bar.cells else run.unknown("what a progress bar goes over")
+def _shown(run: Interpreter, bar: Value) -> Value:
+    """What a bar goes through; a subclass may have made its bar without saying so."""
+    unknown = run.unknown("what a progress bar shows")
+    return bar.cells.get("iterable", unknown) if isinstance(bar, Instance) else unknown
 
 
 def _itself(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
@@ -34,7 +37,7 @@ def _nothing(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]
 
 
 def _length(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return run.call(run.program.builtin(run, "len"), (_iterable(run, args[0]),))
+    return run.call(run.program.builtin(run, "len"), (_shown(run, args[0]),))
 
 
 _SHOWN: Final = (
@@ -43,14 +46,14 @@ _SHOWN: Final = (
 )  # fmt: skip
 _METHODS: Final[dict[str, Any]] = {
     "__init__": _init,
-    "__iter__": lambda run, args, kwargs: _iterable(run, args[0]),
+    "__iter__": lambda run, args, kwargs: _shown(run, args[0]),
     "__len__": _length,
-    "__getitem__": lambda run, args, kwargs: items.get(run, _iterable(run, args[0]), args[1]),
+    "__getitem__": lambda run, args, kwargs: items.get(run, _shown(run, args[0]), args[1]),
     "__enter__": _itself,
     "__exit__": _nothing,
     **dict.fromkeys(_SHOWN, _nothing),
 }
-library_class("tqdm.tqdm", methods=_METHODS)
+library_class("tqdm.tqdm", methods=_METHODS, unknown="a progress bar")
 
 
 @native("tqdm.trange")

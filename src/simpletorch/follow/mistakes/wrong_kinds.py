@@ -99,7 +99,10 @@ def _in_sequence(run: Interpreter, owner: Value, index: Value) -> Unknown | None
     asks_more = isinstance(owner, List) and ASKED_FOR in owner.cells
     if type(index) is int and not -len(items) <= index < len(items) and not asks_more:
         message = f"index {index} is out of range for {described(owner)}"
-        return guards.refuse(run, message, None, "IndexError", "tensor-shape")
+        answer = guards.refuse(run, message, None, "IndexError", "tensor-shape")
+        if isinstance(owner, List):  # it has too few items: that is said once
+            run.heap.write(owner.cells, ASKED_FOR, answer)
+        return answer
     return None
 
 

@@ -1,6 +1,7 @@
 """Numbers that count the rounds of a loop of unknown length: in the first round each is what it begins with.
 
-``for i in range(n): if i > 0: h = cell(h)`` doesn't ask for ``h`` in its first round, when there is none yet.
+``for i in range(n): if i > 0: h = cell(h)`` doesn't ask for ``h`` in its first round, when there is none yet. Behind
+it each is more than that: ``if i == 0`` sees what was there before the loop, not what a round has left.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from simpletorch.follow.values import Unknown, Value
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["Begun", "begun", "compute", "decided"]
+__all__ = ["Begun", "begun", "compute", "decided", "gone_on"]
 
 Begun: TypeAlias = tuple[int | float, frozenset[Unknown]]
 """A number of the first round, and the counters that it is computed of."""
@@ -28,6 +29,11 @@ _COMPUTED: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
 }  # fmt: skip
 
 
+_MORE: Final[Mapping[str, bool]] = {"==": False, "!=": True, ">": True, "<=": False}
+"""What a number answers that is more than the one that it is compared with."""
+_SWAPPED: Final[Mapping[str, str]] = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
+
+
 def begun(run: Interpreter, item: Value) -> Value:
     """The item of a loop's first round, with copies of its counters; their numbers in that round are known."""
     if type(item) is tuple:
@@ -35,7 +41,18 @@ def begun(run: Interpreter, item: Value) -> Value:
     if not isinstance(item, Unknown) or item.first is None:
         return item
     made = copy(item)
-    run.firsts = {**run.firsts, made: (item.first, frozenset({made}))}
+    run.firsts = {**run.firsts, made: (item.first[0], frozenset({made}))}
+    return made
+
+
+def gone_on(run: Interpreter, item: Value) -> Value:
+    """The item of a round behind the first, with copies of its counters: none is what it was in the first."""
+    if type(item) is tuple:
+        return tuple(gone_on(run, v) for v in item)
+    if not isinstance(item, Unknown) or item.first is None:
+        return item
+    made = copy(item)
+    run.later = {**run.later, made: item.first}
     return made
 
 
@@ -47,7 +64,7 @@ def compute(run: Interpreter, name: str, left: Value, right: Value, made: Unknow
 
 
 def decided(run: Interpreter, condition: Unknown) -> bool | None:
-    """Whether a condition on counters holds in the first round; None if it asks for anything else."""
+    """Whether a condition on counters holds in a first round, or behind it; None if it asks for anything else."""
     found = _number(run, condition)
     if found is None and condition.fact is not None:
         compare = _COMPARED.get(condition.fact[0])
@@ -55,9 +72,23 @@ def decided(run: Interpreter, condition: Unknown) -> bool | None:
         if compare is not None and left is not None and right is not None:
             found = compare(left[0], right[0]), left[1] | right[1]
     if found is None:
-        return None
+        return _behind(run, condition)
     run.asked_first |= found[1]
     return bool(found[0])
+
+
+def _behind(run: Interpreter, condition: Unknown) -> bool | None:
+    name, left, right = condition.fact or ("!=", condition, 0)
+    if isinstance(right, Unknown):
+        name, left, right = _SWAPPED.get(name, name), right, left
+    if not isinstance(left, Unknown) or left not in run.later or type(right) is not int:
+        return None
+    first, rises = run.later[left]
+    if not rises:  # the same of the opposite numbers
+        name, first, right = _SWAPPED.get(name, name), -first, -right
+    if name in ("<", ">="):  # ``i < 1`` is ``i <= 0``
+        name, right = {"<": "<=", ">=": ">"}[name], right - 1
+    return _MORE.get(name) if right <= first else None
 
 
 def _number(run: Interpreter, value: Value) -> Begun | None:

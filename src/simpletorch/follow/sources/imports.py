@@ -136,6 +136,7 @@ _NOT_THERE: Final = (Raised("ImportError", None, ("Exception", "BaseException"))
 
 def _everything(run: Interpreter, source: Value, scope: Scope) -> None:
     if not isinstance(source, Namespace):
+        scope.globals.stars.append(Namespace(""))  # a name that isn't defined otherwise may be one of it
         return
     if source.path is None:
         scope.globals.stars.append(source)

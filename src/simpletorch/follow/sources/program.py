@@ -112,11 +112,15 @@ class Program:
 
     def show(self, path: Path) -> str:
         """The path as the user would write it: relative to where the program's own path starts."""
-        try:
-            inside = Path(outside.real(path)).relative_to(outside.real(self.path.parent))
-        except ValueError:
-            return str(path)
-        return str(Path(self.shown).parent / inside)
+        file, shown, folder = Path(outside.real(path)), Path(self.shown), Path(outside.real(self.path.parent))
+        if file.is_relative_to(folder):
+            return str(shown.parent / file.relative_to(folder))
+        above = len(shown.parent.parts)
+        if 0 < above <= len(folder.parents) and not shown.is_absolute() and ".." not in shown.parts:
+            start = folder.parents[above - 1]
+            if file.is_relative_to(start):
+                return str(file.relative_to(start))
+        return os.path.normpath(path)
 
     def trees(self) -> Iterator[ast.Module]:
         """The syntax of each file that was imported so far, the program's own first."""

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 __all__ = ["refused"]
 
-_CODES: Final = {"ShapeMismatch": "tensor-shape", "DTypeMismatch": "tensor-dtype", "TypeMismatch": "tensor-class"}
+_CODES: Final = {
+    "ShapeMismatch": "tensor-shape", "DTypeMismatch": "tensor-dtype", "TypeMismatch": "tensor-class",
+    "AttributeError": "tensor-class",
+}  # fmt: skip
 _OTHER: Final = "tensor-option"
 _BASES: Final = ("TorchError", "ValueError", "TypeError", "RuntimeError", "Exception", "BaseException")
 

@@ -327,7 +327,7 @@ def _main(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
     file = run.path
 
     def call(run: Interpreter, function: Value, args: tuple[Value, ...]) -> Value:
-        if args:
+        if args and run.resolve(args[0]) is not None:  # as Hydra's ``cfg_passthrough``
             return run.call(function, args)
         options, words = _command_line(run)
         path = options.get("path", run.resolve(said.get("config_path", "." if "version_base" not in said else None)))

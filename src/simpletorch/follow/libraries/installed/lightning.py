@@ -68,9 +68,13 @@ def _given_to(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value
 @native("simpletorch_installed.taken")
 def _taken(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     """How many of so many arguments a function takes: an older trainer gives fewer than another one."""
-    found, given = run.resolve(args[0]), args[1]
-    function = found.function if isinstance(found, Method) else found
-    if not isinstance(function, Function) or not isinstance(given, int) or function.node.args.vararg is not None:
-        return given
-    spec = function.node.args
-    return min(given, len(spec.posonlyargs) + len(spec.args) - isinstance(found, Method))
+    given = args[1]
+
+    def taken(found: Value) -> Value:
+        function = found.function if isinstance(found, Method) else found
+        if not isinstance(function, Function) or not isinstance(given, int) or function.node.args.vararg is not None:
+            return given
+        spec = function.node.args
+        return min(given, len(spec.posonlyargs) + len(spec.args) - isinstance(found, Method))
+
+    return run.each(args[0], taken)

@@ -469,4 +469,14 @@ def _has(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) ->
     return operators.contains(run, attributes.attributes_of(run, args[0]), args[1])
 
 
-library_class("argparse.Namespace", make=_make_namespace, methods={"__contains__": _has}, exact=True)
+def _pairs(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    pairs = run.call(run.attribute(attributes.attributes_of(run, args[0]), "items"), ())
+    return run.call(run.program.builtin(run, "list"), (pairs,))
+
+
+library_class(
+    "argparse.Namespace",
+    make=_make_namespace,
+    methods={"__contains__": _has, "_get_kwargs": _pairs, "_get_args": lambda run, args, kwargs: List(())},
+    exact=True,
+)

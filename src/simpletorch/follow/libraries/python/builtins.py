@@ -233,8 +233,8 @@ def _make_range(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: d
     for one in args:
         kinds.need(run, one, "__index__")
     number = run.unknown("a number of a range", "int", "data")
-    start = args[0] if len(args) > 1 else 0
-    number.first = start if isinstance(start, int) else None
+    start, step = args[0] if len(args) > 1 else 0, args[2] if len(args) > 2 else 1
+    number.first = (start, step > 0) if isinstance(start, int) and isinstance(step, int) else None
     made = Iterator(None, number)
     size = sizes.named_dim(run, args[0]) if len(args) == 1 else UNKNOWN
     if isinstance(size, Expr):
@@ -829,7 +829,7 @@ def _enumerate_whole(run: Interpreter, iterable: Value, start: Value) -> Value:
     if found is None or not isinstance(start, int):
         one = iteration.item(run, source) if found is None else branches.common_item(found)
         number = run.unknown("a number of enumerate", "int", "data")
-        number.first = start if isinstance(start, int) else None
+        number.first = start, True
         return _also_last(Iterator(None, (number, one), _count(run, iterable)), source, number)
     return _also_last(Iterator(tuple(enumerate(found, start))), source, start + len(found) - 1)
 

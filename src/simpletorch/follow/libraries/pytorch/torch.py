@@ -125,11 +125,18 @@ _LEGACY: Final = {
     "CharTensor": INT8,
     "ByteTensor": UINT8,
 }
-for _legacy, _dtype in [(f"{where}.{name}", d) for name, d in _LEGACY.items() for where in ("torch", "torch.cuda")]:
+for _legacy, _dtype in _LEGACY.items():
     library_class(
-        _legacy,
+        f"torch.{_legacy}",
         ("torch.Tensor",),
         make=lambda run, cls, args, kwargs, d=_dtype: _of_sizes_or_data(run, args, kwargs, d),
+    )
+    library_class(
+        f"torch.cuda.{_legacy}",
+        ("torch.Tensor",),
+        make=lambda run, cls, args, kwargs, d=_dtype: devices.moved(
+            run, _of_sizes_or_data(run, args, kwargs, d), "cuda"
+        ),
     )
 for _plain in ("torch.dtype", "torch.memory_format", "torch.layout"):
     library_class(_plain)
@@ -343,8 +350,6 @@ def _seed(run: Interpreter, seed: Value) -> Value:
     "torch.cuda.empty_cache",
     "torch.set_printoptions",
     "torch.cuda.set_device",
-    "torch.autograd.set_detect_anomaly",
-    "torch.backends.cudnn.flags",
     "torch.cuda.reset_peak_memory_stats",
     "torch.set_num_interop_threads",
     "torch.mps.manual_seed",
@@ -421,6 +426,9 @@ for _context in (
     "torch.autograd.profiler.record_function",
     "torch.profiler.record_function",
     "torch.autograd.detect_anomaly",
+    "torch.autograd.set_detect_anomaly",
+    "torch.autograd.set_multithreading_enabled",
+    "torch.backends.cudnn.flags",
     "torch.device_context",
     "torch.random.fork_rng",
     "torch.nn.attention.sdpa_kernel",
@@ -556,10 +564,13 @@ def _item(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
 @method(Tensor, "type")
 def _type(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     wanted = run.resolve(args[1]) if len(args) > 1 else run.resolve(kwargs.get("dtype"))
-    if isinstance(wanted, Class | str):  # ``torch.LongTensor``, ``"torch.LongTensor"``
-        wanted = _LEGACY.get((wanted if isinstance(wanted, str) else wanted.name).rpartition(".")[2], wanted)
+    on_cuda = False
+    if isinstance(wanted, Class | str):  # ``torch.LongTensor``, ``"torch.cuda.LongTensor"``
+        name = wanted if isinstance(wanted, str) else wanted.qualified
+        wanted, on_cuda = _LEGACY.get(name.rpartition(".")[2], wanted), name.startswith("torch.cuda.")
     if isinstance(wanted, DType):
-        return run.ask("Tensor.to", (args[0], wanted))
+        made = run.ask("Tensor.to", (args[0], wanted))
+        return run.ask("Tensor.cuda", (made,)) if on_cuda else made
     if wanted is None:
         return run.unknown("the name of a tensor's type", "str")
     made = Tensor(replace(args[0].type, dtype=None, is_parameter=False))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from functools import partial
+from functools import partial, reduce
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import attributes, branches, calls, guards, iteration, layers
+from simpletorch.follow import attributes, branches, calls, guards, iteration, layers, operators
 from simpletorch.follow.libraries import ALIASES, NATIVES, Work, by_name, library_class, model
 from simpletorch.follow.libraries.pytorch.hooks import HOOKS
 from simpletorch.follow.libraries.pytorch.signatures import PARAMETERS
@@ -817,15 +817,26 @@ for _name in (
 
 
 @model("torch.nn.init.calculate_gain")
-def _gain(run: Interpreter, nonlinearity: Value, param: Value = None) -> Value:
+def _gain(run: Interpreter, *more: Value, **rest: Value) -> Value:
     return run.unknown("a gain", "float", "data")
 
 
 @model("torch.nn.init._calculate_fan_in_and_fan_out")
 def _fans(run: Interpreter, tensor: Value) -> Value:
-    return tuple(run.unknown("a fan", "int", "data") for _ in range(2))
+    """How many numbers each output of a layer is made of, and each input goes into, by the shape of its weight."""
+    shape = tensor.type.shape if isinstance(tensor, Tensor) else None
+    if shape is None or shape.rank is None or shape.rank < 2:
+        return run.unknown("a fan", "int"), run.unknown("a fan", "int")
+    outputs, inputs, *kernel = (run.unknown("a fan", "int") if d is UNKNOWN else d for d in shape.items)
+
+    def fan(side: Value) -> Value:
+        return reduce(lambda a, b: operators.binary(run, "__mul__", a, b), kernel, side)
+
+    return fan(inputs), fan(outputs)
 
 
 @model("torch.nn.init._calculate_correct_fan")
 def _fan(run: Interpreter, tensor: Value, mode: Value) -> Value:
-    return run.unknown("a fan", "int", "data")
+    fans, mode = _fans(run, tensor), run.resolve(mode)
+    known = isinstance(fans, tuple) and mode in ("fan_in", "fan_out")
+    return fans[mode == "fan_out"] if known else run.unknown("a fan", "int")
