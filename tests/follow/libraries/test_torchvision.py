@@ -94,6 +94,20 @@ def test_images_that_a_program_cuts_are_fewer(tmp_path: Path) -> None:
     assert (shown["n"], shown["x"]) == ("7", "Int64[60000]")
 
 
+def test_images_have_their_old_names(tmp_path: Path) -> None:
+    program = """class Noisy(datasets.MNIST):
+    def __getitem__(self, index):
+        picture = Image.fromarray(self.train_data[index].numpy(), mode="L")
+        return transforms.ToTensor()(picture), self.train_labels[index]
+data = Noisy("d")
+x, y = next(iter(DataLoader(data, 5)))
+data.data = data.data[:7]
+z = datasets.FashionMNIST("d", train=False).test_data
+"""
+    shown = _shown(program, tmp_path)
+    assert (shown["x"], shown["y"], shown["z"]) == ("Float32[5, 1, 28, 28]", "Int64[5]", "UInt8[10000, 28, 28]")
+
+
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
