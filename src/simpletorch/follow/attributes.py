@@ -183,7 +183,8 @@ def _of_tensor(run: Interpreter, value: Tensor, name: str) -> Value:
     if name in _TENSOR_PROPERTIES:
         return run.ask(f"Tensor.{name}", (value,))
     if name in _FLAGS:
-        return run.derived(f".{name}", value, None)
+        known = gradients.of(run, value) if name == "requires_grad" else None
+        return run.derived(f".{name}", value, None) if known is None else known
     if name in ("device_mesh", "placements"):
         return run.derived(f".{name}", value, None, None)
     if name in ("grad_fn", "_version", "layout", "names"):

@@ -376,7 +376,8 @@ def _instantiate(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: 
         if run.failed > failed:  # it was never built
             run.heap.write(made.state, "open", True)
     elif cls.fields is not None:
-        fill(run, made, args, kwargs)
+        if not (cls.metadata.get("tuple") and made.cells):  # else `__new__` has done it
+            fill(run, made, args, kwargs)
     elif cls.unknown_base is not None:
         guards.may_raise(run, guards.ANY)
         run.heap.write(made.state, "open", True)
@@ -429,6 +430,19 @@ def _initialise(
         raise Raised("TypeError", None, ("Exception", "BaseException"))
 
 
+DEFAULTS: Final = "__new__.__defaults__"
+"""The name under which the class of a named tuple keeps the defaults that were set after it was made."""
+
+
+def _with_defaults(run: Interpreter, fields: tuple[Any, ...], values: Value) -> tuple[Any, ...]:
+    """The fields of a named tuple, the last of them with these defaults."""
+    given = () if values is None else run.items(values)
+    if given is None:
+        return tuple((name, run.unknown("a default")) for name, _ in fields)
+    padding = (MISSING,) * (len(fields) - len(given))
+    return tuple((name, value) for (name, _), value in zip(fields, (*padding, *given), strict=False))
+
+
 def fill(run: Interpreter, made: Instance, args: tuple[Value, ...], kwargs: dict[str, Value]) -> None:
     """The fields of a dataclass or named tuple.
 
@@ -436,6 +450,8 @@ def fill(run: Interpreter, made: Instance, args: tuple[Value, ...], kwargs: dict
         Raised: a field is left, or there are too many arguments.
     """
     fields = made.cls.fields or ()
+    if (later := made.cls.find(DEFAULTS)) is not None:
+        fields = _with_defaults(run, fields, later[0])
     given = dict(kwargs)
     free = [name for name, _ in fields if name not in given]
     if len(args) > len(free):

@@ -377,3 +377,30 @@ def test_what_was_changed_and_what_is_none_is_found(source, tmp_path):
 def test_what_is_kept_or_there_is_left_alone(source, tmp_path):
     run(source)
     assert found(source, tmp_path) == []
+
+
+FLAGS = """trained = [p for p in model.parameters() if p.requires_grad]
+every = torch.zeros(len(trained), 1)
+model.weight.requires_grad = False
+some = torch.zeros(len(list(filter(lambda p: p.requires_grad, model.parameters()))), 2)
+with torch.no_grad():
+    without = torch.zeros(1 + model(x).requires_grad, 3)
+through = torch.zeros(1 + model(x).requires_grad, 4)
+indexes = torch.zeros(1 + model(x).argmax(1).requires_grad, 5)
+numbers = torch.zeros(sum(p.numel() for p in model.parameters() if p.requires_grad), 6)
+"""
+
+
+def test_whether_a_tensor_requires_a_gradient_is_known(tmp_path: Path) -> None:
+    path = tmp_path / "program.py"
+    path.write_text(HEAD + FLAGS)
+    found = {name: str(shown[-1]) for names in follow(path).claims.values() for name, shown in names.items()}
+    program: dict[str, object] = {}
+    exec(HEAD + FLAGS, program)
+    made = {name: value for name, value in program.items() if name in found and name not in ("x", "target")}
+    assert {name: found[name] for name in made} == {
+        name: f"Float32[{', '.join(map(str, value.shape))}]"
+        for name, value in made.items()
+        if isinstance(value, torch.Tensor)
+    }
+    assert len(made) == 6

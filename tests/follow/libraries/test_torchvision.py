@@ -18,6 +18,8 @@ from torchvision.transforms import v2, functional as TF
 from torch.utils.data import DataLoader
 from PIL import Image
 image = Image.new("RGB", (100, 60))
+import elsewhere
+anything = elsewhere.get()
 """
 
 
@@ -47,6 +49,14 @@ def _shown(program: str, folder: Path) -> dict[str, Any]:
         ("transforms.ToTensor()(transforms.ToPILImage()(torch.rand(1, 7, 5)))", "Float32[1, 7, 5]"),
         ("TF.crop(torch.rand(3, 60, 100), 0, 0, 7, 5)", "Float32[3, 7, 5]"),
         ("v2.Normalize([0.5] * 3, [0.5] * 3)(torch.rand(1, 7, 5))", "Float32[3, 7, 5]"),
+        ("transforms.ToTensor()(anything)", "Tensor[?, ?, ?]"),
+        ("TF.to_tensor(anything)", "Tensor[?, ?, ?]"),
+        ("transforms.Compose([transforms.Resize((7, 5)), transforms.ToTensor()])(anything)", "Tensor[?, 7, 5]"),
+        (
+            "transforms.Compose([transforms.CenterCrop(9), transforms.RandomHorizontalFlip(), transforms.ToTensor(),"
+            " transforms.Normalize([0.5] * 3, [0.5] * 3)])(anything)",
+            "Tensor[3, 9, 9]",
+        ),
         ("v2.Compose([v2.ToImage(), v2.ToDtype(torch.float32, scale=True)])(image)", "Float32[3, 60, 100]"),
         ("v2.ToImage()(image)", "UInt8[3, 60, 100]"),
         ("TF.to_tensor(transforms.RandomApply([transforms.RandomRotation(9)])(image))", "Float32[3, 60, 100]"),
@@ -82,6 +92,20 @@ def test_images_that_a_program_cuts_are_fewer(tmp_path: Path) -> None:
     program = "data = datasets.MNIST('d')\ndata.data = data.data[:7]\nn, x = len(data), data.targets\n"
     shown = _shown(program, tmp_path)
     assert (shown["n"], shown["x"]) == ("7", "Int64[60000]")
+
+
+def test_images_have_their_old_names(tmp_path: Path) -> None:
+    program = """class Noisy(datasets.MNIST):
+    def __getitem__(self, index):
+        picture = Image.fromarray(self.train_data[index].numpy(), mode="L")
+        return transforms.ToTensor()(picture), self.train_labels[index]
+data = Noisy("d")
+x, y = next(iter(DataLoader(data, 5)))
+data.data = data.data[:7]
+z = datasets.FashionMNIST("d", train=False).test_data
+"""
+    shown = _shown(program, tmp_path)
+    assert (shown["x"], shown["y"], shown["z"]) == ("Float32[5, 1, 28, 28]", "Int64[5]", "UInt8[10000, 28, 28]")
 
 
 @pytest.mark.parametrize(
@@ -175,3 +199,28 @@ def test_weights_say_what_images_a_model_takes(tmp_path: Path):
     assert said == {"image": "Float32[3, 224, 224]", "y": "Float32[1, 1000]", "many": "Float32[5, 3, 300, 300]"}
     wrong = _WEIGHTS.replace('convert("RGB")', 'convert("L")', 1)
     assert [f.line for f in follow(path, opened={str(path): wrong}).errors] == [7]
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "transforms.Resize((7, 5))(anything)",  # of a batch of pictures, say
+        "v2.Compose([v2.Resize((7, 5)), v2.ToTensor()])(anything)",  # v2 lets an array pass as it is
+        "transforms.Compose([transforms.Lambda(elsewhere.cut), transforms.Resize((7, 5))])(anything)",
+        "transforms.Compose([transforms.Normalize([0.5], [0.5]), transforms.Resize((7, 5))])(anything)",
+    ],
+)
+def test_a_transform_that_takes_tensors_too_gives_anything(expression: str, tmp_path: Path) -> None:
+    assert "result" not in _shown(f"result = {expression}\n", tmp_path)
+
+
+def test_a_mistake_behind_a_transform_of_what_is_not_known_is_found(tmp_path: Path) -> None:
+    program = """to_tensor = transforms.Compose([transforms.Resize((7, 5)), transforms.ToTensor()])
+flat = to_tensor(anything).view(-1, 36)
+"""
+    assert findings(HEAD + program, tmp_path) == []
+    program = """to_tensor = transforms.Compose([transforms.Resize((7, 5)), transforms.ToTensor(),
+    transforms.Normalize([0.5] * 3, [0.5] * 3)])
+nn.Conv2d(1, 8, 3)(to_tensor(anything))
+"""
+    assert findings(HEAD + program, tmp_path)

@@ -183,3 +183,15 @@ def test_the_wrapper_outside_is_the_one_that_counts_steps(tmp_path: Path):
         OUTSIDE.replace('not isinstance(gym.make("Outside-v0"', 'isinstance(gym.make("Outside-v0"')
     )
     assert [e.line for e in follow(tmp_path / "program.py").errors] == [16]
+
+
+def test_a_monitor_of_long_ago_changes_no_size(tmp_path: Path) -> None:
+    path = tmp_path / "program.py"
+    path.write_text(
+        'import gym\nimport torch\nfrom gym import wrappers\nenv = wrappers.Monitor(gym.make("CartPole-v1"), "d")\n'
+        "observation = env.reset()\nobservation, reward, done, _ = env.step(env.action_space.sample())\n"
+        "rewards = env.get_episode_rewards()\nseen = torch.as_tensor(observation)\n"
+    )
+    found = follow(path)
+    assert not found.errors
+    assert str(next(s["seen"][-1] for s in found.claims.values() if "seen" in s)) == "Tensor[4]"

@@ -107,3 +107,38 @@ counted = Counter(text)
 a = len(letters), len(set(text.encode())), len(counted), counted["o"], counted.most_common(1)[0][0]
 numbers = {letter: i for i, letter in enumerate(letters)}
 b = numbers["z"], len(numbers)
+
+# == a named tuple's defaults that are set later
+from collections import namedtuple
+Block = namedtuple("Block", ["kernel", "stride", "skip"])
+Block.__new__.__defaults__ = (None,) * len(Block._fields)
+Point = namedtuple("Point", "x y")
+Point.__new__.__defaults__ = (7,)
+a = tuple(Block(kernel=3))
+b = tuple(Block(1, skip=True))
+c = tuple(Point(2))
+d = len(Point.__new__.__defaults__)
+try:
+    e = Point(y=1)
+except TypeError:
+    e = "x is left"
+del Block, Point
+
+# == a named tuple's __new__
+from collections import namedtuple
+from typing import NamedTuple
+class Box(namedtuple("Box", "low high")):
+    def __new__(cls, low, high=9):
+        return super().__new__(cls, low, high)
+class Step(NamedTuple):
+    size: int
+    times: int = 2
+class Same(namedtuple("Same", "a b")):
+    __slots__ = ()
+    def __new__(cls, *args, **kwargs):
+        return super(Same, cls).__new__(cls, *args, **kwargs)
+a = tuple(Box(4))
+b = Box(4, 5).high
+c = tuple(Step.__new__(Step, 3))
+d = tuple(Same(1, b=6))
+del Box, Step, Same

@@ -34,6 +34,7 @@ _CORE: Final = ("Env", "Wrapper", "ObservationWrapper", "ActionWrapper", "Reward
 _WRAPPERS: Final = {
     "RecordEpisodeStatistics": "common",
     "RecordVideo": "rendering",
+    "Monitor": "monitor",
     "TimeLimit": "common",
     "OrderEnforcing": "common",
     "PassiveEnvChecker": "common",

@@ -9,7 +9,7 @@ from keyword import iskeyword
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import branches, guards, items, iteration
+from simpletorch.follow import branches, classes, guards, items, iteration
 from simpletorch.follow.budget import LARGEST
 from simpletorch.follow.libraries import OWN, library_class, model
 from simpletorch.follow.libraries.python.builtins import make_dict
@@ -236,8 +236,14 @@ library_class(
 # -- named tuples ----------------------------------------------------------------------------------------------------
 
 
-def make_named_tuple(cls: Class, fields: tuple[tuple[str, Any], ...]) -> None:
+_NEW: Final = "simpletorch_named_tuple.New"
+"""The class of a named tuple's ``__new__``: a function that has ``__defaults__``."""
+
+
+def make_named_tuple(run: Interpreter, cls: Class, fields: tuple[tuple[str, Any], ...]) -> None:
     """A class whose objects are tuples with names for their items."""
+    new = Instance(run.program.library_class(_NEW))
+    new.cells["class"] = cls
     cls.fields = fields
     cls.metadata["tuple"] = True
     cls.cells.update({
@@ -245,8 +251,29 @@ def make_named_tuple(cls: Class, fields: tuple[tuple[str, Any], ...]) -> None:
         "_replace": Native("_replace", _replace),
         "_asdict": Native("_asdict", _as_dict),
         "_make": StaticMethod(Native("_make", _make), of_class=True),
+        "__new__": new,
         "__len__": Native("__len__", lambda run, args, kwargs: len(fields)),
     })  # fmt: skip
+
+
+def _make_new(run: Interpreter, self: Value, cls: Value, /, *args: Value, **kwargs: Value) -> Value:
+    cls = run.resolve(cls)
+    if not isinstance(cls, Class) or cls.fields is None:
+        return run.unknown("a named tuple")
+    made = Instance(cls)
+    classes.fill(run, made, args, kwargs)
+    return made
+
+
+def _set_of_new(run: Interpreter, self: Value, name: Value, new: Value, /) -> Value:
+    """``Point.__new__.__defaults__ = (…)``: what the last fields are where they aren't given."""
+    run.heap.write(self.cells, name, new)
+    if name == "__defaults__":
+        run.heap.write(self.cells["class"].cells, classes.DEFAULTS, run.resolve(new))
+    return None
+
+
+library_class(_NEW, methods={"__call__": _make_new, "__setattr__": _set_of_new})
 
 
 def _replace(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
@@ -291,7 +318,7 @@ def _named_tuple(
         raise kinds.error("TypeError")
     made = Class(typename, (run.program.library_class("typing.NamedTuple"),), {}, run.program.main)
     padding = (MISSING,) * (len(names) - len(defaults))
-    make_named_tuple(made, tuple(zip(names, (*padding, *defaults), strict=True)))
+    make_named_tuple(run, made, tuple(zip(names, (*padding, *defaults), strict=True)))
     if module is not None:
         made.cells["__module__"] = module
     return made

@@ -54,7 +54,7 @@ def _subclassed_tuple(run: Interpreter, cls: Class) -> None:
     if inherited is not None:
         cls.fields, cls.metadata["tuple"] = inherited, True
     elif "tuple" not in cls.metadata:
-        make_named_tuple(cls, tuple((n, cls.cells.get(n, MISSING)) for n in own_annotations(cls)))
+        make_named_tuple(run, cls, tuple((n, cls.cells.get(n, MISSING)) for n in own_annotations(cls)))
 
 
 def _subclassed_dict(run: Interpreter, cls: Class) -> None:

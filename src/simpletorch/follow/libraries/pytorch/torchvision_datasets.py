@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from simpletorch.follow import files
 from simpletorch.follow.disk import entries as disk
 from simpletorch.follow.disk.folders import image_classes
-from simpletorch.follow.libraries import ALIASES, by_name, library_class, native
+from simpletorch.follow.libraries import ALIASES, attribute, by_name, library_class, native
 from simpletorch.follow.libraries.pil import CHANNELS, as_dim, image
 from simpletorch.follow.libraries.python.builtins import length
 from simpletorch.follow.libraries.pytorch.torch_data import row
@@ -152,6 +152,20 @@ def _length(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
 library_class(f"{_DATASETS}.VisionDataset", ("torch.utils.data.Dataset",))
 for _name, _kind in _KINDS.items():
     _register(_name, _kind)
+
+
+_OF_MNIST: Final = [f"{_DATASETS}.{name}" for name in ("MNIST", "FashionMNIST", "KMNIST", "EMNIST")]
+
+
+@attribute(*(f"{name}.{part}_data" for name in _OF_MNIST for part in ("train", "test")))
+def _data(run: Interpreter, self: Value) -> Value:
+    """``data`` by the names that it had once; they still work."""
+    return run.attribute(self, "data")
+
+
+@attribute(*(f"{name}.{part}_labels" for name in _OF_MNIST for part in ("train", "test")))
+def _labels(run: Interpreter, self: Value) -> Value:
+    return run.attribute(self, "targets")
 
 
 # -- other datasets --------------------------------------------------------------------------------------------------

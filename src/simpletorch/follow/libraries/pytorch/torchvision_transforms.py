@@ -6,11 +6,11 @@ its options; its class keeps the options as attributes.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from simpletorch.follow import branches, layers, tensors
+from simpletorch.follow import branches, guards, layers, tensors
 from simpletorch.follow.libraries import ALIASES, by_name, library_class, native
 from simpletorch.follow.libraries.pil import CHANNELS, as_dim, image, is_image
 from simpletorch.follow.values import Instance, List, Tensor, Unknown, Value, is_int
@@ -259,7 +259,7 @@ def _normalize(run: Interpreter, picture: Value, options: Kwargs, *, broadcasts:
             return _with_channels(picture, count)
         reason = f"mean and std are for {count} channels, but the picture has {channels}"
         return run.report(Report("Normalize", "shape", reason, {"input": picture}))
-    if broadcasts and count > 1:
+    if count > 1:  # without broadcasting it is done in place, so that there must be as many channels
         return _with_channels(picture, count)
     return Tensor(replace(kind, is_parameter=False), array=False)
 
@@ -273,9 +273,26 @@ def _normalize_v2(run: Interpreter, picture: Value, options: Kwargs) -> Value:
 
 def _composed(run: Interpreter, picture: Value, options: Kwargs) -> Value:
     steps = run.items(options.get("transforms"))
+    if isinstance(picture, Unknown) and picture.type is None and _take_an_image(run, steps or ()):
+        picture = image(run, None, None, None)
     for step in steps or ():
         picture = run.call(step, (picture,))
     return run.unknown("what transforms give that aren't known") if steps is None else picture
+
+
+def _take_an_image(run: Interpreter, steps: Iterable[Value]) -> bool:
+    """Whether these transforms refuse all but one of PIL's images.
+
+    Some that take images and tensors come before one that makes a tensor of it.
+    """
+    for at, step in enumerate(steps):
+        step = run.resolve(step)
+        package, _, name = step.cls.qualified.rpartition(".") if isinstance(step, Instance) else ("", "", "")
+        if package != _TRANSFORMS or (name not in _OF_IMAGES and name not in _TO_TENSORS):
+            return False
+        if name in _TO_TENSORS:
+            return at > 0
+    return False
 
 
 def _maybe(run: Interpreter, picture: Value, options: Kwargs) -> Value:
@@ -376,18 +393,31 @@ _FUNCTIONS: Final[dict[str, tuple[str, Transform]]] = {
 }
 
 
-def _apply(run: Interpreter, work: Transform, picture: Value, options: Kwargs, *, anything: bool) -> Value:
+_OF_IMAGES: Final = frozenset({
+    "Resize", "CenterCrop", "RandomResizedCrop", "RandomCrop", "Pad", "Grayscale", "RandomRotation",
+    *set(_KEEP_SIZE.split()) - {"RandomErasing"},
+})  # fmt: skip
+_TO_TENSORS: Final = frozenset({"ToTensor", "PILToTensor"})
+_REFUSE: Final = frozenset({
+    *(f"{_TRANSFORMS}.{name}" for name in _TO_TENSORS), f"{_TRANSFORMS}.functional.to_tensor",
+    f"{_TRANSFORMS}.functional.pil_to_tensor",
+})  # fmt: skip
+"""Those that take only an image or an array; the classes of v2 let other things pass."""
+
+
+def _apply(run: Interpreter, name: str, work: Transform, picture: Value, options: Kwargs) -> Value:
     def one(value: Value) -> Value:
-        if anything or _is_picture(value):
+        if name.rpartition(".")[2] in _ANYTHING or _is_picture(value):
             return work(run, value, options)
+        if isinstance(value, Unknown) and value.type is None and name in _REFUSE:
+            guards.may_raise(run, guards.ANY)
+            return tensors.made(run, TensorType(Shape((UNKNOWN,) * 3)))
         return run.unknown("a transform of what is no picture")
 
     return run.each(picture, one)
 
 
 def _register_class(name: str, parameters: str, work: Transform) -> None:
-    short = name.rpartition(".")[2]
-
     def init(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
         for key, value in by_name(parameters, args[1:], kwargs).items():
             run.heap.write(args[0].cells, key, value)
@@ -399,9 +429,9 @@ def _register_class(name: str, parameters: str, work: Transform) -> None:
             return run.unknown("what a transform gives that unknown code has changed")
         options = {k: v for k, v in me.cells.items() if isinstance(k, str)}
         if len(pictures) == 1:
-            return _apply(run, work, pictures[0], options, anything=short in _ANYTHING)
+            return _apply(run, name, work, pictures[0], options)
         if len(pictures) == 2 and not isinstance(run.resolve(pictures[1]), Tensor | Instance | Unknown):
-            picture = _apply(run, work, pictures[0], options, anything=short in _ANYTHING)
+            picture = _apply(run, name, work, pictures[0], options)
             return picture, pictures[1]
         return run.unknown("what a transform gives for several pictures")
 
@@ -414,7 +444,7 @@ def _register_function(name: str, parameters: str, work: Transform) -> None:
         picture = next(
             (options.pop(k) for k in ("picture", "img", "pic", "tensor", "inpt", "image") if k in options), None
         )
-        return _apply(run, work, picture, options, anything=False)
+        return _apply(run, name, work, picture, options)
 
     native(name)(call)
 
