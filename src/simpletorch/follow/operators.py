@@ -886,6 +886,8 @@ def contains(run: Interpreter, collection: Value, value: Value) -> Value:
         return unmodelled.operator(run, "in")
     if isinstance(collection, Class):
         iteration.check(run, collection)
+        if "members" in collection.metadata:
+            return _among_members(run, collection, value)
     elif not isinstance(collection, Iterator | Tensor | Unknown):
         kinds.need(run, collection, "__contains__", "__iter__", "__getitem__")
     is_set = isinstance(collection, Set | frozenset)
@@ -930,6 +932,16 @@ def contains(run: Interpreter, collection: Value, value: Value) -> Value:
         return False
     open_ = [a for a in answers if a is not False]
     return open_[0] if len(open_) == 1 else run.derived("in", value, collection)
+
+
+def _among_members(run: Interpreter, cls: Class, value: Value) -> Value:
+    """Whether an enumeration has a member; what else it is asked for, Python's versions answer differently."""
+    if isinstance(value, Instance) and "members" in value.cls.metadata:
+        if any(value is m for m in cls.metadata.get("named", {}).values()):
+            return True
+        if value.cls is not cls and not any(kinds.real(c) not in (None, object) for c in value.cls.mro):
+            return False
+    return unmodelled.operator(run, "in")
 
 
 def _tensor_among(run: Interpreter, value: Tensor, found: tuple[Value, ...]) -> Value:
