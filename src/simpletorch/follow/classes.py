@@ -365,7 +365,8 @@ def _instantiate(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: 
     new = cls.find("__new__")
     if new is not None and isinstance(new[0], Function | StaticMethod):
         inner = new[0].function if isinstance(new[0], StaticMethod) else new[0]
-        made = run.resolve(run.call(inner, (cls, *args), kwargs))
+        first = (cls, cls) if isinstance(new[0], StaticMethod) and new[0].of_class else (cls,)
+        made = run.resolve(run.call(inner, (*first, *args), kwargs))
         if not isinstance(made, Instance) or cls not in made.cls.mro:
             return made
     else:

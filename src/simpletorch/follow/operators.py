@@ -167,6 +167,8 @@ def binary(run: Interpreter, name: str, left: Value, right: Value) -> Value:
         return _of_collections(run, name, left, right)
     if isinstance(left, Expr) or isinstance(right, Expr):
         return _of_sizes(run, name, left, right)
+    if both == (slice, slice) and left is not right:
+        return _of_constants(run, name, *((v.start, v.stop, v.step) for v in (left, right)))
     return _of_constants(run, name, left, right)
 
 
@@ -484,8 +486,10 @@ def _of_views(run: Interpreter, name: str, left: Value, right: Value) -> Value:
         if name in ("__eq__", "__ne__"):
             return (left is right) is (name == "__eq__")
         raise Raised("TypeError", None, ("Exception", "BaseException"))
-    if name in ("__eq__", "__ne__") and (one.open or other.open):
-        return run.derived(name, left, right)
+    if one.open or other.open:
+        guards.may_raise(run, guards.ANY)
+        if name in ("__eq__", "__ne__"):
+            return run.derived(name, left, right)
     return _of_collections(run, name, one, other)
 
 
@@ -849,7 +853,9 @@ def identical(run: Interpreter, left: Value, right: Value) -> Value:
     if left is None or right is None or isinstance(left, bool) or isinstance(right, bool):
         return left is right
     if is_known(left) and is_known(right):
-        return bool(left == right) and type(left) is type(right)
+        same = left is right or (type(left) is type(right) and bool(left == right))
+        is_made_anew = same and left is not right and isinstance(left, _OF_TEXT_AND_NUMBERS) and not _is_kept_once(left)
+        return run.derived("is", left, right) if is_made_anew else same
     if isinstance(left, Class) and isinstance(right, Class):
         return left is right or left.qualified == right.qualified
     if isinstance(left, Tensor) and isinstance(right, Tensor) and left.apart is not None and left.cells is right.cells:
@@ -857,6 +863,16 @@ def identical(run: Interpreter, left: Value, right: Value) -> Value:
     if stand_ins.may_be_one(left, right):
         return run.derived("is", left, right)
     return left is right
+
+
+_OF_TEXT_AND_NUMBERS: Final = (int, float, complex, str, bytes, tuple, range, slice, frozenset)
+
+
+def _is_kept_once(value: Value) -> bool:
+    """Whether Python has one object only of this value."""
+    if isinstance(value, int):
+        return -5 <= value <= 256
+    return isinstance(value, str | bytes | tuple) and len(value) <= (0 if isinstance(value, tuple) else 1)
 
 
 def contains(run: Interpreter, collection: Value, value: Value) -> Value:
@@ -935,7 +951,7 @@ def contains(run: Interpreter, collection: Value, value: Value) -> Value:
 
 
 def _among_members(run: Interpreter, cls: Class, value: Value) -> Value:
-    """Whether an enumeration has a member; what else it is asked for, Python's versions answer differently."""
+    """Whether an enumeration has a member. Python's versions answer differently for other values."""
     if isinstance(value, Instance) and "members" in value.cls.metadata:
         if any(value is m for m in cls.metadata.get("named", {}).values()):
             return True
@@ -1112,8 +1128,12 @@ def _is_one(run: Interpreter, value: Value, cls: Value) -> bool | None:
     if is_tuple(value) and not isinstance(value, tuple):
         value = ()
     if cls.module == "builtins" or cls.name == "NoneType":
-        kinds = _OF_PYTHON.get(cls.name)
-        return kinds is not None and isinstance(value, kinds)
+        own = _OF_PYTHON.get(cls.name)
+        if isinstance(value, Native) and cls.name in ("type", "FunctionType"):
+            return None
+        if own is None and not kinds.is_of_python(value):
+            return False if isinstance(value, Tensor | Function | Class | Namespace) else None
+        return own is not None and isinstance(value, own)
     if cls.qualified == "torch.dtype":
         return type(value).__name__ == "DType"
     if cls.qualified in ("torch.device", "torch.Device"):

@@ -107,11 +107,13 @@ def begin(run: Interpreter, cls: Class, bases: Sequence[Value], options: Mapping
 
     def finished() -> Value:
         cls.metadata[descriptors.SLOTS] = stated = descriptors.stated_slots(run, cls.cells)
+        if kinds.is_of_python(own := run.resolve(cls.cells.get("__qualname__", ""))) and not isinstance(own, str):
+            raise kinds.error("TypeError")
         if stated is not None and any(cls.cells.get(n, MISSING) is not MISSING for n in stated):
             raise Raised("ValueError", None, _BASES)
         if "__eq__" in cls.cells and "__hash__" not in cls.cells:
             cls.metadata["unhashable"] = True
-        if any(isinstance(c.cells.get(descriptors.READS), Function) for c in cls.mro):
+        if any(not isinstance(c.cells.get(descriptors.READS), Native | None) for c in cls.mro):
             cls.metadata[descriptors.READS] = True
         value: Value = cls
         if meta is not None:

@@ -27,7 +27,7 @@ def _subclassed(run: Interpreter, cls: Class) -> None:
     if _is_unmodelled(run, cls):
         guards.may_raise(run, guards.ANY)
         cls.unknown_base = run.unknown("what a class makes of its members")
-        for name in filter(_is_public, list(cls.cells)):
+        for name in [n for n in cls.cells if _is_public(n) or n in _OWN_WAYS]:
             run.heap.write(cls.cells, name, cls.unknown_base)
         return
     inherited = next((c.metadata["members"] for c in cls.mro[1:] if c.metadata.get("members")), ())
@@ -259,9 +259,9 @@ def _plain_flag(cls: Class, value: Value) -> tuple[bool, Any] | None:
 
 
 def _as_value(value: Value) -> Value:
-    """The number or string that a member of IntEnum, StrEnum or ``(str, Enum)`` is."""
-    plain = isinstance(value, Instance) and any(c.qualified in ("builtins.int", "builtins.str") for c in value.cls.mro)
-    return value.cells["value"] if plain and "value" in value.cells else value
+    """The number or text that a member of IntEnum, StrEnum or ``(str, Enum)`` is."""
+    of_python = isinstance(value, Instance) and any(kinds.real(c) not in (None, object) for c in value.cls.mro)
+    return value.cells["value"] if of_python and "value" in value.cells else value
 
 
 def _operator(name: str) -> Any:

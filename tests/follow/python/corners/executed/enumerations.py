@@ -119,3 +119,12 @@ class Truth(Enum):
     def __bool__(self):
         return bool(self.value)
 gg = 1 if Truth.a else 2
+class Pair(tuple, Enum):
+    first = (1, 2)
+hh = 1 if Pair.first == (1, 2) else 2
+ii = 1 if hasattr(Period, "_ignore_") else 2
+class Half(float, Enum):
+    low = 0.0
+    one = 1
+jj = 1 if Half.one == 1 else 2
+kk = 1 if Half.low else 2
