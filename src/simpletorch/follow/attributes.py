@@ -264,7 +264,7 @@ _OF_CLASSES: Final = (Function, Native, Property, StaticMethod, Class)
 
 
 def _of_instance(run: Interpreter, value: Instance, name: str) -> Value:
-    if descriptors.READS in value.cls.metadata:
+    if descriptors.READS in value.cls.metadata or descriptors.READS in value.cls.mro[-1].metadata:
         return descriptors.asked_first(run, value, name, lambda: _plainly(run, value, name))
     return _plainly(run, value, name)
 
@@ -815,6 +815,8 @@ def put(run: Interpreter, value: Value, name: str, new: Value) -> None:
         if isinstance(value, Class) and value.unknown_base is not None:  # its metaclass may refuse it
             guards.may_raise(run, guards.ANY)
         run.remembered.clear()  # what a class holds isn't noted call by call
+        if name == descriptors.READS and isinstance(value, Class):  # for the classes that derive from it too
+            value.mro[-1].metadata[descriptors.READS] = True
         if name == "__bases__" and isinstance(value, Class):
             _rebase(run, value)
             return

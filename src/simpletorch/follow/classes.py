@@ -371,6 +371,8 @@ def _instantiate(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: 
             return made
     else:
         made = Instance(cls, kinds.collection_of(cls))
+    if (end := cls.find("__del__")) is not None:  # at a time that isn't followed
+        run.escape((end[0],))
     init, failed = cls.find("__init__"), run.failed
     if init is not None:
         _initialise(run, cls, made, init, args, kwargs)

@@ -205,8 +205,10 @@ class Interpreter:
         return calls.in_the_dark(self, function, tuple(args), kwargs)
 
     def dropped(self, *values: Value) -> None:
-        """Names of these values are gone: a generator that waits may have been closed."""
+        """Names of these values are gone: a generator that waits may have been closed, an object may have ended."""
         for value in values:
+            if type(value) is Instance and (end := value.cls.find("__del__")) is not None:
+                self.escape((end[0],))
             if type(value) is Iterator and isinstance(value.lazy, generators.Steps):
                 value.lazy.drop()
 

@@ -618,7 +618,29 @@ w = 1 if isinstance(C.__dict__["f"], types.FunctionType) else 2
 x = 1 if isinstance(iter([]), list) else 2
 y = 1 if isinstance(object(), object) else 2
 
-# == a descriptor as __getattribute__
+# == __getattribute__ given to a class later, and as a descriptor
+class A:
+    pass
+class B(A):
+    pass
+class D(B):
+    pass
+d = D()
+d.foo = 42
+a = 1 if d.foo == 42 else 2
+def given(self, name):
+    if name == "foo":
+        return 24
+    return object.__getattribute__(self, name)
+A.__getattribute__ = given
+b = 1 if d.foo == 24 else 2
+def more(self, name):
+    return 5
+B.__getattr__ = more
+c = d.spam
+e = 1 if d.foo == 24 else 2
+del A.__getattribute__
+f = 1 if d.foo == 42 else 2
 class Descriptor:
     counter = 0
     def __get__(self, obj, objtype=None):
@@ -669,3 +691,47 @@ class C7(metaclass=Meta, attr="__classcell__"):
     pass
 class C8(metaclass=Meta, attr="__dict__"):
     pass
+
+# == an object that ends changes what its class reaches
+import gc
+log = []
+class C:
+    def __del__(self):
+        log.append(1)
+c = C()
+del c
+gc.collect()
+a = 1 if len(log) == 0 else 2
+log.clear()
+c = C()
+log.clear()
+del c
+a2 = 1 if len(log) == 0 else 2
+class Kept:
+    kept = []
+    ended = False
+    def __del__(self):
+        Kept.kept.append(self)
+        Kept.ended = True
+def make():
+    k = Kept()
+    return 3
+m = make()
+b = 1 if len(Kept.kept) == 0 else 2
+b2 = 1 if Kept.ended else 2
+n = ()
+class Other:
+    def __del__(self):
+        global n
+        n = (4,)
+Other()
+d = len(n)
+class Closed:
+    def __init__(self):
+        self.size = 3
+    def close(self):
+        self.size = 0
+    def __del__(self):
+        self.close()
+x = Closed()
+e = x.size
