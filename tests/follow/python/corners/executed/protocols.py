@@ -735,3 +735,85 @@ class Closed:
         self.close()
 x = Closed()
 e = x.size
+
+# == a metaclass is given the whole namespace of a class body
+class Meta(type):
+    def __new__(cls, name, bases, namespace):
+        Meta.seen = namespace
+        return super().__new__(cls, name, bases, namespace)
+class C1(metaclass=Meta):
+    def f(self):
+        return __class__
+a = 1 if "__classcell__" in Meta.seen else 2
+class C2(metaclass=Meta):
+    def f(self):
+        return super().f()
+b = 1 if "__classcell__" in Meta.seen else 2
+class C3(metaclass=Meta):
+    x: int = 3
+c = 1 if "__classcell__" in Meta.seen else 2
+d = 1 if "__module__" in Meta.seen else 2
+e = 1 if "__qualname__" in Meta.seen else 2
+f = 1 if "__doc__" in Meta.seen else 2
+g = 1 if "__annotations__" in Meta.seen else 2
+h = len([k for k in Meta.seen if not k.startswith("__")])
+class C4(metaclass=Meta):
+    "text"
+i = 1 if "__doc__" in Meta.seen else 2
+j = 1 if "__annotations__" in Meta.seen else 2
+k = 1 if len(Meta.seen) == 0 else 2
+class Drops(type):
+    def __new__(cls, name, bases, namespace):
+        namespace.pop("__classcell__", None)
+        return super().__new__(cls, name, bases, namespace)
+try:
+    class D1(metaclass=Drops):
+        def f(self):
+            return __class__
+except RuntimeError:
+    l = 1
+else:
+    l = 2
+class D2(metaclass=Drops):
+    pass
+class Gives(type):
+    def __new__(cls, name, bases, namespace):
+        namespace["__classcell__"] = None
+        return super().__new__(cls, name, bases, namespace)
+try:
+    class G(metaclass=Gives):
+        pass
+except TypeError:
+    m = 1
+else:
+    m = 2
+class Again(type):
+    def __new__(cls, name, bases, namespace):
+        made = super().__new__(cls, name, bases, namespace)
+        type("B", (), namespace)
+        return made
+try:
+    class A(metaclass=Again):
+        def f(self):
+            return __class__
+except TypeError:
+    n = 1
+else:
+    n = 2
+try:
+    super(int, int, int)
+except TypeError:
+    o = 1
+else:
+    o = 2
+class Registry(type):
+    rows = {}
+    def __new__(cls, name, bases, namespace):
+        made = super().__new__(cls, name, bases, {**namespace, "size": 5})
+        Registry.rows[name] = made
+        return made
+class R(metaclass=Registry):
+    def width(self):
+        return self.size + 1
+p = R().width()
+q = 1 if "__classcell__" in R.__dict__ else 2
