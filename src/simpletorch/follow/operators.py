@@ -533,6 +533,8 @@ def _of_collections(run: Interpreter, name: str, left: Value, right: Value) -> V
             kinds.need(run, times, "__index__", "__rmul__")
             if isinstance(times, int) and one.items is not None and len(one.items) * times <= 10_000:
                 return List(one.items * times)
+            if one.items and isinstance(times, int) and len(one.items) * times > LARGEST:
+                guards.may_raise(run, guards.ANY)
             item = branches.common_item(one.items) if one.items else one.item
             return offsets.times(run, one, times, item) if is_int(times) else List(None, item)
     if isinstance(left, Set) and isinstance(right, Set) and name in _PYTHON:
@@ -566,7 +568,10 @@ def _equal_collections(run: Interpreter, name: str, left: List | Set | Dict, rig
     if left is right:
         return name == "__eq__"
     if isinstance(left, List) and left.items is not None and right.items is not None:
-        return _of_tuples(run, name, left.items, right.items)
+        before = left.items, right.items
+        found = _of_tuples(run, name, *before)
+        same = left.items is before[0] and right.items is before[1]
+        return found if same else unmodelled.operator(run, name)
     if isinstance(left, Set) and not left.open and not right.open:
         return (left.cells.keys() == right.cells.keys()) is (name == "__eq__")
     if isinstance(left, Dict) and left.rest is MISSING and right.rest is MISSING:
@@ -617,7 +622,7 @@ def _of_constants(run: Interpreter, name: str, left: Value, right: Value) -> Val
     if isinstance(left, tuple) and name == "__mul__":
         kinds.need(run, right, "__index__", "__rmul__")
     if isinstance(left, tuple) and name == "__mul__" and isinstance(right, int):
-        return tuple(left) * right if len(left) * right < LARGEST else run.unknown("a long tuple")
+        return tuple(left) * right if len(left) * right < LARGEST else unmodelled.operator(run, name)
     if isinstance(left, DType) is not isinstance(right, DType):
         return run.unknown("how a dtype compares", "bool")  # NumPy's are equal to their names
     if not (is_known(left) and is_known(right)):

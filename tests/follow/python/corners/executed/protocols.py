@@ -817,3 +817,122 @@ class R(metaclass=Registry):
         return self.size + 1
 p = R().width()
 q = 1 if "__classcell__" in R.__dict__ else 2
+
+# == a class method of a property, and texts of classes
+class A:
+    @classmethod
+    @property
+    def size(cls):
+        return 3
+a = 1 if A.size == 3 else 2
+b = 1 if isinstance(A.size, int) else 2
+class B:
+    """First"""
+    @classmethod
+    @property
+    def __doc__(cls):
+        return "Second"
+c = 1 if B.__doc__ == "Second" else 2
+class C:
+    """First"""
+d = 1 if C.__doc__ == "First" else 2
+class D:
+    def f(self):
+        "Eggs"
+    @property
+    def g(self):
+        "Ham"
+e = 1 if D.f.__doc__ == "Eggs" else 2
+f = 1 if D.g.__doc__ == "Ham" else 2
+
+# == comparing lists changes them; repeating too often
+class X:
+    def __eq__(self, other):
+        list2.clear()
+        return NotImplemented
+class Y:
+    def __eq__(self, other):
+        list1.clear()
+        return NotImplemented
+list1 = [X()]
+list2 = [Y()]
+a = 1 if list1 == list2 else 2
+def mul(a, b):
+    return a * b
+def imul(a, b):
+    a *= b
+import sys
+n = int((sys.maxsize * 2 + 2) // 4)
+try:
+    mul([4, 5, 6, 7], n)
+except (MemoryError, OverflowError):
+    b = 1
+else:
+    b = 2
+try:
+    imul([4, 5, 6, 7], n)
+except (MemoryError, OverflowError):
+    c = 1
+else:
+    c = 2
+try:
+    mul("abcd", n)
+except (MemoryError, OverflowError):
+    d = 1
+else:
+    d = 2
+try:
+    mul((1, 2, 3, 4), n)
+except (MemoryError, OverflowError):
+    e = 1
+else:
+    e = 2
+
+# == a frozenset whose items aren't known
+import random
+i = random.randrange(5)
+f = frozenset([i])
+try:
+    h = hash(f)
+    a = 1
+except TypeError:
+    a = 2
+try:
+    d = {f: 3}
+    b = 1
+except TypeError:
+    b = 2
+c = 1 if isinstance(f, frozenset) else 2
+e = 1 if isinstance(f, set) else 2
+try:
+    f.add(3)
+    g = 1
+except AttributeError:
+    g = 2
+s = {f}
+n = len(s)
+k = 1 if f == frozenset([i]) else 2
+m = 1 if f == {i} else 2
+class P: pass
+p = P()
+fs = frozenset([p])
+o = 1 if p in fs else 2
+q = 1 if len(fs) == 1 else 2
+r = 1 if isinstance(frozenset({1}) | {i}, frozenset) else 2
+t = 1 if isinstance(frozenset({1}) | {2}, frozenset) else 2
+u = 1 if isinstance({2} | frozenset({1}), frozenset) else 2
+v = 1 if isinstance(frozenset({1}).union([i]), frozenset) else 2
+w = len({frozenset({1}) | {i}: 3})
+x = 1 if isinstance(fs.copy(), frozenset) else 2
+
+# == hashes of frozensets in a long loop
+seen = set()
+add = seen.add
+for i in range(2**13):
+    add(hash(frozenset([i])))
+a = 1 if len(seen) > 8000 else 2
+rows = []
+more = rows.append
+for i in range(3000):
+    more(hash(frozenset([i])))
+b = len(rows)
