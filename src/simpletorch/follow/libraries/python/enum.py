@@ -87,7 +87,7 @@ def _is_unmodelled_value(value: Value, *, is_flag: bool) -> bool:
         return is_flag or any(map(_is_auto, value))
     if not isinstance(value, Instance):
         return is_flag and not isinstance(value, int)
-    return value.cls.is_a("enum.member") or (_is_auto(value) and "value" in value.cells)
+    return "value" in value.cells if _is_auto(value) else is_flag or value.cls.is_a("enum.member")
 
 
 _OWN_WAYS: Final = ("_ignore_", "__order__")
