@@ -534,8 +534,12 @@ def _unbound(owner: str, name: str) -> Callable[..., Value] | None:
     if owner not in _COLLECTIONS:
         return None
     kind, item = _COLLECTIONS[owner], _ITEM_METHODS.get(name)
-    work = METHODS[kind].get(name) or (item and (lambda run, args, kwargs: item(run, *args)))
-    return work and partial(_by_class, kind, work)
+    work = METHODS[kind].get(name) or (None if item is None else _with_items(item))
+    return None if work is None else partial(_by_class, kind, work)
+
+
+def _with_items(item: Callable[..., Value]) -> Callable[..., Value]:
+    return lambda run, args, kwargs: item(run, *args)
 
 
 def _by_class(
