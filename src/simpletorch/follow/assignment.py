@@ -345,9 +345,8 @@ def _is_of_two_kinds(value: Value) -> bool:
     """Whether an object derives from several of Python's classes: which of them counts, their order says."""
     if not isinstance(value, Instance):
         return False
-    return (
-        len({c.module for c in value.cls.mro} & {"collections", "collections.abc"}) > 0 and behind(value) is not value
-    )
+    others = any(c.module in ("collections", "collections.abc") for c in value.cls.mro) or value.cls.unknown_base
+    return bool(others) and behind(value) is not value
 
 
 def _fits_items(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, guards, items, layers, texts
@@ -40,6 +40,7 @@ from simpletorch.follow.values import (
     Tensor,
     Unknown,
     Value,
+    View,
     behind,
     is_known,
     is_tuple,
@@ -266,7 +267,7 @@ _OF_CLASSES: Final = (Function, Native, Property, StaticMethod, Class)
 
 
 def _of_instance(run: Interpreter, value: Instance, name: str) -> Value:
-    if descriptors.READS in value.cls.metadata:
+    if descriptors.READS in value.cls.metadata or descriptors.READS in value.cls.mro[-1].metadata:
         return descriptors.asked_first(run, value, name, lambda: _plainly(run, value, name))
     return _plainly(run, value, name)
 
@@ -317,7 +318,7 @@ def _plainly(run: Interpreter, value: Instance, name: str) -> Value:
             return BoundNative(name, held)
     hook = value.cls.find("__getattr__")
     if hook is not None:
-        return run.call(Method(hook[0], value), (name,))
+        return run.call(bind(run, hook[0], value, hook[1]), (name,))
     if not value.state.get("listed") and members.is_layer_of_torchs(value):
         of_none = not value.state.get("open") and layers.is_of_none(value.native, name) and members.is_alone(run, name)
         if of_none or layers.lacks(value.native, name):
@@ -386,7 +387,8 @@ _OF_ALL: Final = frozenset(dir(object)) | _OF_MANY
 
 def _is_without(run: Interpreter, value: Value, name: str) -> bool:
     if isinstance(value, Instance):
-        return name in ("__dict__", "__weakref__") and descriptors.slots(value.cls) is not None
+        slots = descriptors.slots(value.cls)
+        return name in ("__dict__", "__weakref__") and slots is not None and name not in slots
     return kinds.has_attribute(value, name) is False
 
 
@@ -442,7 +444,9 @@ def _of_class(run: Interpreter, value: Class, name: str) -> Value:
         named = value.metadata.get("named") or {m.cells["name"]: m for m in value.metadata["members"]}
         return Dict(dict(named))
     if name == "__dict__":
-        return Dict(dict(value.cells), run.unknown("an attribute of a class"))
+        return Dict(
+            {n: v for n, v in value.cells.items() if n != "__qualname__"}, run.unknown("an attribute of a class")
+        )
     if name == "mro":
         return Native("mro", lambda run, args, kwargs: List(value.mro))
     if hasattr(type, name) or name == "__annotations__":
@@ -534,11 +538,25 @@ def _unbound(owner: str, name: str) -> Callable[..., Value] | None:
     """``dict.get`` as a function of the dict and the rest."""
     if owner == "object" and (name in _OF_OBJECTS or name == "__getattribute__"):
         return _BY_NAME[name]
-    work = METHODS.get(_COLLECTIONS.get(owner, object), {}).get(name)
-    if work is not None:
-        return lambda run, args, kwargs: work(run, (behind(args[0]), *args[1:]), kwargs)
-    item = _ITEM_METHODS.get(name) if owner in _COLLECTIONS else None
-    return None if item is None else lambda run, args, kwargs: item(run, *map(behind, args[:1]), *args[1:])
+    if owner not in _COLLECTIONS:
+        return None
+    kind, item = _COLLECTIONS[owner], _ITEM_METHODS.get(name)
+    work = METHODS[kind].get(name) or (None if item is None else _with_items(item))
+    return None if work is None else partial(_by_class, kind, work)
+
+
+def _with_items(item: Callable[..., Value]) -> Callable[..., Value]:
+    return lambda run, args, kwargs: item(run, *args)
+
+
+def _by_class(
+    kind: type, work: Callable[..., Value], run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]
+) -> Value:
+    """``list.sort(value)``: an object of another kind is refused, if it is no subclass's that isn't known."""
+    held = behind(run.resolve(args[0])) if args else None
+    if not isinstance(held, kind) or isinstance(held, View):
+        return run.call_in_the_dark(run.unknown("a method of another class"), args, kwargs)
+    return work(run, (held, *args[1:]), kwargs)
 
 
 def _of_super(run: Interpreter, value: Super, name: str) -> Value:
@@ -671,8 +689,10 @@ def _of_method(run: Interpreter, value: Method, name: str) -> Value:
 
 
 def _of_native(run: Interpreter, value: Native, name: str) -> Value:
-    if name in ("__name__", "__qualname__"):
+    if name == "__name__" or (name == "__qualname__" and "." not in value.name):
         return value.name.rpartition(".")[2]
+    if name == "__qualname__":
+        return run.unknown("the name of a library's function", "str")
     if name == "apply":
         return value
     inner = run.program.library(run, f"{value.name}.{name}")
@@ -688,7 +708,7 @@ def _of_property(run: Interpreter, value: Property, name: str) -> Value:
         return Native(name, lambda run, args, kwargs: Property(args[0], value.setter, value.cached, value.deleter))
     if name in ("fget", "fset", "fdel", "func"):
         return {"fset": value.setter, "fdel": value.deleter}.get(name, value.getter)
-    return Native(name, lambda run, args, kwargs: value)
+    return run.unknown(f"{name} of a property")
 
 
 def _of_dtype(run: Interpreter, value: DType, name: str) -> Value:
@@ -806,6 +826,8 @@ def put(run: Interpreter, value: Value, name: str, new: Value) -> None:
         if isinstance(value, Class) and value.unknown_base is not None:  # its metaclass may refuse it
             guards.may_raise(run, guards.ANY)
         run.remembered.clear()  # what a class holds isn't noted call by call
+        if name == descriptors.READS and isinstance(value, Class):  # for the classes that derive from it too
+            value.mro[-1].metadata[descriptors.READS] = True
         if name == "__bases__" and isinstance(value, Class):
             _rebase(run, value)
             return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -245,6 +246,8 @@ def create(run: Interpreter, node: ast.ClassDef, scope: Scope) -> Value:
         made.metadata["parameters"] = _parameters(node)
         outer = scope.owner.metadata.get(metaclasses.QUALIFIED) if scope.is_class and scope.owner is not None else None
         made.metadata[metaclasses.QUALIFIED] = f"{outer}.{node.name}" if outer else None if scope.parent else node.name
+        if metaclasses.META in made.metadata:
+            made.metadata[metaclasses.UNWRITTEN] = {"__module__": module, **_unwritten(node)}
         body.owner = made
         branches.finish(run, run.execute(node.body, body))
 
@@ -252,6 +255,23 @@ def create(run: Interpreter, node: ast.ClassDef, scope: Scope) -> Value:
     if isinstance(value, Class):
         hold_class(run, node, value, scope)
     return _decorated(run, node, decorators, value)
+
+
+@of_node
+def _unwritten(node: ast.ClassDef) -> dict[str, Value]:
+    """What else the namespace of a class body has, that a metaclass is given."""
+    found: dict[str, Value] = {"__qualname__": Unknown("the name of a class", "str")}
+    if (text := ast.get_docstring(node, clean=False)) is not None:
+        found["__doc__"] = text
+    if sys.version_info >= (3, 13):
+        found |= {"__firstlineno__": Unknown("a line", "int"), "__static_attributes__": Unknown("names", "tuple")}
+    todo: list[ast.AST] = list(node.body)
+    while todo:
+        inner = todo.pop()
+        if isinstance(inner, ast.Name) and inner.id in ("super", "__class__"):
+            found[metaclasses.CELL] = Unknown("the cell of a class")
+        todo += () if isinstance(inner, ast.ClassDef) else ast.iter_child_nodes(inner)
+    return found
 
 
 def _heading(run: Interpreter, node: ast.ClassDef, scope: Scope) -> tuple[list[Value], dict[str, Value]]:
@@ -282,7 +302,10 @@ def build(run: Interpreter, name: str, bases: Sequence[Value], namespace: Dict, 
     Raises:
         Raised: there is no such class.
     """
-    made = _build(run, name, bases, options, Cells(namespace.cells), run.program.main, lambda made: None)
+    cells = Cells({n: v for n, v in namespace.cells.items() if n != metaclasses.CELL})
+    if len(cells) < len(namespace.cells):  # it may be that of another class
+        guards.may_raise(run, guards.ANY)
+    made = _build(run, name, bases, options, cells, run.program.main, lambda made: None)
     if namespace.rest is not MISSING and isinstance(made, Class):
         made.unknown_base = run.unknown("what a class has that is made at run time")
     return made
@@ -365,11 +388,14 @@ def _instantiate(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: 
     new = cls.find("__new__")
     if new is not None and isinstance(new[0], Function | StaticMethod):
         inner = new[0].function if isinstance(new[0], StaticMethod) else new[0]
-        made = run.resolve(run.call(inner, (cls, *args), kwargs))
+        first = (cls, cls) if isinstance(new[0], StaticMethod) and new[0].of_class else (cls,)
+        made = run.resolve(run.call(inner, (*first, *args), kwargs))
         if not isinstance(made, Instance) or cls not in made.cls.mro:
             return made
     else:
         made = Instance(cls, kinds.collection_of(cls))
+    if (end := cls.find("__del__")) is not None:  # at a time that isn't followed
+        run.escape((end[0],))
     init, failed = cls.find("__init__"), run.failed
     if init is not None:
         _initialise(run, cls, made, init, args, kwargs)

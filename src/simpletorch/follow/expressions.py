@@ -510,6 +510,8 @@ def _super(run: Interpreter, node: ast.Call, scope: Scope) -> Value:
     """``super()``, or ``super(Class, self)``."""
     if len(node.args) == 1:
         return unmodelled.of_expression(run, node, scope)
+    if len(node.args) > 2 and not any(isinstance(a, ast.Starred) for a in node.args):
+        raise kinds.error("TypeError")
     if len(node.args) == 2:
         owner, receiver = (run.resolve(run.evaluate(a, scope)) for a in node.args)
         if isinstance(owner, Class) and isinstance(receiver, Instance) and _is_other(receiver.cls, owner):

@@ -86,7 +86,7 @@ class Interpreter:
         self.questions = 0  # how many built-in functions around here take an exception for an answer
         self.takers = 0  # how many of them don't just pass them on: without one, nobody minds what may be raised
         self.hypothetical = False  # whether what runs may never run: an entry, a generator that nobody asks for more
-        self.pending: list[tuple[Dict, Class]] = []  # the classes that metaclasses are about to make
+        self.pending: list[tuple[Dict, Class, dict[str, Value]]] = []  # the classes that metaclasses are about to make
         self.waiting = False  # whether a generator was left that does something when it is dropped
         self.handled: list[Raised] = []  # the exceptions whose handlers run
         self.stack: list[tuple[str, int, str, tuple[tuple[str, TensorType], ...], bool]] = []
@@ -206,8 +206,10 @@ class Interpreter:
         return calls.in_the_dark(self, function, tuple(args), kwargs)
 
     def dropped(self, *values: Value) -> None:
-        """Names of these values are gone: a generator that waits may have been closed."""
+        """Names of these values are gone: a generator that waits may have been closed, an object may have ended."""
         for value in values:
+            if type(value) is Instance and (end := value.cls.find("__del__")) is not None:
+                self.escape((end[0],))
             if type(value) is Iterator and isinstance(value.lazy, generators.Steps):
                 value.lazy.drop()
 

@@ -170,6 +170,8 @@ def binary(run: Interpreter, name: str, left: Value, right: Value) -> Value:
         return _of_collections(run, name, left, right)
     if isinstance(left, Expr) or isinstance(right, Expr):
         return _of_sizes(run, name, left, right)
+    if both == (slice, slice) and left is not right:
+        return _of_constants(run, name, *((v.start, v.stop, v.step) for v in (left, right)))
     return _of_constants(run, name, left, right)
 
 
@@ -487,8 +489,10 @@ def _of_views(run: Interpreter, name: str, left: Value, right: Value) -> Value:
         if name in ("__eq__", "__ne__"):
             return (left is right) is (name == "__eq__")
         raise Raised("TypeError", None, ("Exception", "BaseException"))
-    if name in ("__eq__", "__ne__") and (one.open or other.open):
-        return run.derived(name, left, right)
+    if one.open or other.open:
+        guards.may_raise(run, guards.ANY)
+        if name in ("__eq__", "__ne__"):
+            return run.derived(name, left, right)
     return _of_collections(run, name, one, other)
 
 
@@ -532,6 +536,8 @@ def _of_collections(run: Interpreter, name: str, left: Value, right: Value) -> V
             kinds.need(run, times, "__index__", "__rmul__")
             if isinstance(times, int) and one.items is not None and len(one.items) * times <= 10_000:
                 return List(one.items * times)
+            if one.items and isinstance(times, int) and len(one.items) * times > LARGEST:
+                guards.may_raise(run, guards.ANY)
             item = branches.common_item(one.items) if one.items else one.item
             return offsets.times(run, one, times, item) if is_int(times) else List(None, item)
     if isinstance(left, Set) and isinstance(right, Set) and name in _PYTHON:
@@ -565,7 +571,10 @@ def _equal_collections(run: Interpreter, name: str, left: List | Set | Dict, rig
     if left is right:
         return name == "__eq__"
     if isinstance(left, List) and left.items is not None and right.items is not None:
-        return _of_tuples(run, name, left.items, right.items)
+        before = left.items, right.items
+        found = _of_tuples(run, name, *before)
+        same = left.items is before[0] and right.items is before[1]
+        return found if same else unmodelled.operator(run, name)
     if isinstance(left, Set) and not left.open and not right.open:
         return (left.cells.keys() == right.cells.keys()) is (name == "__eq__")
     if isinstance(left, Dict) and left.rest is MISSING and right.rest is MISSING:
@@ -616,7 +625,7 @@ def _of_constants(run: Interpreter, name: str, left: Value, right: Value) -> Val
     if isinstance(left, tuple) and name == "__mul__":
         kinds.need(run, right, "__index__", "__rmul__")
     if isinstance(left, tuple) and name == "__mul__" and isinstance(right, int):
-        return tuple(left) * right if len(left) * right < LARGEST else run.unknown("a long tuple")
+        return tuple(left) * right if len(left) * right < LARGEST else unmodelled.operator(run, name)
     if isinstance(left, DType) is not isinstance(right, DType):
         return run.unknown("how a dtype compares", "bool")  # NumPy's are equal to their names
     if not (is_known(left) and is_known(right)):
@@ -852,7 +861,9 @@ def identical(run: Interpreter, left: Value, right: Value) -> Value:
     if left is None or right is None or isinstance(left, bool) or isinstance(right, bool):
         return left is right
     if is_known(left) and is_known(right):
-        return bool(left == right) and type(left) is type(right)
+        same = left is right or (type(left) is type(right) and bool(left == right))
+        is_made_anew = same and left is not right and isinstance(left, _OF_TEXT_AND_NUMBERS) and not _is_kept_once(left)
+        return run.derived("is", left, right) if is_made_anew else same
     if isinstance(left, Class) and isinstance(right, Class):
         return left is right or left.qualified == right.qualified
     if isinstance(left, Tensor) and isinstance(right, Tensor) and left.apart is not None and left.cells is right.cells:
@@ -860,6 +871,16 @@ def identical(run: Interpreter, left: Value, right: Value) -> Value:
     if stand_ins.may_be_one(left, right):
         return run.derived("is", left, right)
     return left is right
+
+
+_OF_TEXT_AND_NUMBERS: Final = (int, float, complex, str, bytes, tuple, range, slice, frozenset)
+
+
+def _is_kept_once(value: Value) -> bool:
+    """Whether Python has one object only of this value."""
+    if isinstance(value, int):
+        return -5 <= value <= 256
+    return isinstance(value, str | bytes | tuple) and len(value) <= (0 if isinstance(value, tuple) else 1)
 
 
 def contains(run: Interpreter, collection: Value, value: Value) -> Value:
@@ -889,6 +910,8 @@ def contains(run: Interpreter, collection: Value, value: Value) -> Value:
         return unmodelled.operator(run, "in")
     if isinstance(collection, Class):
         iteration.check(run, collection)
+        if "members" in collection.metadata:
+            return _among_members(run, collection, value)
     elif not isinstance(collection, Iterator | Tensor | Unknown):
         kinds.need(run, collection, "__contains__", "__iter__", "__getitem__")
     is_set = isinstance(collection, Set | frozenset)
@@ -934,6 +957,16 @@ def contains(run: Interpreter, collection: Value, value: Value) -> Value:
         return False
     open_ = [a for a in answers if a is not False]
     return open_[0] if len(open_) == 1 else run.derived("in", value, collection)
+
+
+def _among_members(run: Interpreter, cls: Class, value: Value) -> Value:
+    """Whether an enumeration has a member. Python's versions answer differently for other values."""
+    if isinstance(value, Instance) and "members" in value.cls.metadata:
+        if any(value is m for m in cls.metadata.get("named", {}).values()):
+            return True
+        if value.cls is not cls and not any(kinds.real(c) not in (None, object) for c in value.cls.mro):
+            return False
+    return unmodelled.operator(run, "in")
 
 
 def _tensor_among(run: Interpreter, value: Tensor, found: tuple[Value, ...]) -> Value:
@@ -1104,8 +1137,12 @@ def _is_one(run: Interpreter, value: Value, cls: Value) -> bool | None:
     if is_tuple(value) and not isinstance(value, tuple):
         value = ()
     if cls.module == "builtins" or cls.name == "NoneType":
-        kinds = _OF_PYTHON.get(cls.name)
-        return kinds is not None and isinstance(value, kinds)
+        own = _OF_PYTHON.get(cls.name)
+        if isinstance(value, Native) and cls.name in ("type", "FunctionType"):
+            return None
+        if own is None and not kinds.is_of_python(value):
+            return False if isinstance(value, Tensor | Function | Class | Namespace) else None
+        return own is not None and isinstance(value, own)
     if cls.qualified == "torch.dtype":
         return type(value).__name__ == "DType"
     if cls.qualified in ("torch.device", "torch.Device"):

@@ -107,7 +107,7 @@ def compared(source: str, path: Path, *, known_names: bool = True) -> Compared:
         if kind is torch.Tensor or kind is torch.nn.Parameter:
             value = TensorType(Shape(tuple(value.shape)), BY_TORCH_NAME[str(value.dtype).removeprefix("torch.")])
         elif kind is not int:
-            value = _Like(int(value)) if isinstance(value, int) and kind is not bool else None
+            value = _Like(int.__int__(value)) if issubclass(kind, int) and kind is not bool else None
         real.setdefault((line, name), []).append(value)
 
     module = ModuleType("__main__")

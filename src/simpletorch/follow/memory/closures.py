@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from simpletorch.follow.heap import Cells
 from simpletorch.follow.model.scopes import Scope
 from simpletorch.follow.sources.syntax import of_node, walk
-from simpletorch.follow.values import MISSING, Dict, Function, Instance, List, Set, Value
+from simpletorch.follow.values import MISSING, Class, Dict, Function, Instance, List, Set, Value
 from simpletorch.follow.values import Iterator as Items
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def _changed(
                 yield from _collections(_around(run, scope, place, own))
             case ast.Attribute(value=place, attr=name, ctx=ast.Store()):
                 owner = _around(run, scope, place, own)
-                if isinstance(owner, Instance):
+                if isinstance(owner, Instance | Class):
                     run.heap.write(owner.cells, name, run.unknown(f"{name}, which unknown code may have changed"))
 
 
@@ -126,7 +126,7 @@ def _around(run: Interpreter, scope: Scope, node: ast.expr, own: Collection[str]
             return run.resolve(scope.find(name))
         case ast.Attribute(value=inner, attr=name):
             owner = _around(run, scope, inner, own)
-            return run.resolve(owner.cells.get(name, MISSING)) if isinstance(owner, Instance) else MISSING
+            return run.resolve(owner.cells.get(name, MISSING)) if isinstance(owner, Instance | Class) else MISSING
     return MISSING
 
 

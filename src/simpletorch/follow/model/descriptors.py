@@ -46,16 +46,16 @@ def is_data(found: Value) -> bool:
 
 def asked_first(run: Interpreter, value: Instance, name: str, plainly: Callable[[], Value]) -> Value:
     """``value.name`` where the class has a ``__getattribute__`` of its own."""
-    hook = value.cls.find("__getattribute__")
-    if hook is None or not isinstance(hook[0], Function):
+    hook = run.special(value, READS)
+    if hook is None or isinstance(hook, Native):
         return plainly()
     try:
-        return run.call(Method(hook[0], value), (name,))
+        return run.call(hook, (name,))
     except Raised as error:
-        last = value.cls.find("__getattr__")
+        last = run.special(value, "__getattr__")
         if last is None or "AttributeError" not in (error.name, *error.bases):
             raise
-        return run.call(Method(last[0], value), (name,))
+        return run.call(last, (name,))
 
 
 def of_metaclass(run: Interpreter, cls: Class, name: str, found: tuple[Any, Class] | None) -> Value:

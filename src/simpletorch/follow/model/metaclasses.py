@@ -50,6 +50,8 @@ ABC: Final = "abc"
 QUALIFIED: Final = "qualified"  # the name with those of the classes around it; None inside of functions
 REGISTERS: Final = "registers"
 REBASED: Final = "rebased"  # its bases were set anew
+UNWRITTEN: Final = "unwritten"  # what the namespace of its body has that no statement puts there
+CELL: Final = "__classcell__"
 _GIVEN: Final = "given"  # the keywords that a metaclass hands on to `type.__new__`
 """In the metadata of an abstract class: that other classes may be told to be subclasses of it."""
 _MARK: Final = "__isabstractmethod__"
@@ -107,11 +109,13 @@ def begin(run: Interpreter, cls: Class, bases: Sequence[Value], options: Mapping
 
     def finished() -> Value:
         cls.metadata[descriptors.SLOTS] = stated = descriptors.stated_slots(run, cls.cells)
+        if kinds.is_of_python(own := run.resolve(cls.cells.get("__qualname__", ""))) and not isinstance(own, str):
+            raise kinds.error("TypeError")
         if stated is not None and any(cls.cells.get(n, MISSING) is not MISSING for n in stated):
             raise Raised("ValueError", None, _BASES)
         if "__eq__" in cls.cells and "__hash__" not in cls.cells:
             cls.metadata["unhashable"] = True
-        if any(isinstance(c.cells.get(descriptors.READS), Function) for c in cls.mro):
+        if any(not isinstance(c.cells.get(descriptors.READS), Native | None) for c in cls.mro):
             cls.metadata[descriptors.READS] = True
         value: Value = cls
         if meta is not None:
@@ -163,12 +167,13 @@ def _by_metaclass(
     others: Value | Missing,
 ) -> Value:
     """``meta(name, bases, namespace)`` of the class that is made of them."""
-    namespace = Dict(dict(cls.cells), others)
+    unwritten = cls.metadata.pop(UNWRITTEN, {})
+    namespace = Dict(unwritten | cls.cells, others)
     value: Value = cls
     new = meta.find("__new__")
     if new is not None and isinstance(new[0], Function | StaticMethod):
         inner = new[0].function if isinstance(new[0], StaticMethod) else new[0]
-        run.pending.append((namespace, cls))
+        run.pending.append((namespace, cls, unwritten))
         try:
             value = run.resolve(run.call(inner, (meta, cls.name, bases, namespace), options))
         finally:
@@ -208,13 +213,18 @@ def of_type(run: Interpreter, value: Super, name: str) -> Value:
 def _new(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     """``type.__new__(meta, name, bases, namespace)``."""
     given = run.resolve(args[3]) if len(args) > 3 else None
-    for namespace, cls in reversed(run.pending):
+    for namespace, cls, unwritten in reversed(run.pending):
         cls.metadata[_GIVEN] = kwargs
+        if isinstance(given, Dict) and given.cells.get(CELL, MISSING) is not unwritten.get(CELL, MISSING):
+            if CELL not in given.cells and given.rest is MISSING:
+                raise Raised("RuntimeError", None, _BASES)
+            guards.may_raise(run, guards.ANY)
         if isinstance(given, Dict) and given.rest is MISSING:
             for name in [n for n in cls.cells if n not in given.cells and n != "__annotations__"]:
                 run.heap.write(cls.cells, name, MISSING)
             for name, value in given.cells.items():
-                run.heap.write(cls.cells, name, value)
+                if name != CELL and value is not unwritten.get(name):
+                    run.heap.write(cls.cells, name, value)
         elif given is not namespace or not isinstance(given, Dict):
             cls.unknown_base = run.unknown("what a metaclass makes of a class")
         return cls

@@ -207,7 +207,10 @@ def _make_set(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dic
 
 def _make_frozenset(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     found = _sequence(run, args, iteration.members)
-    return frozenset(found) if isinstance(found, tuple) and all(map(is_known, found)) else Set((), open=True)
+    for value in found if isinstance(found, tuple) else ():
+        items.check_key(run, value)
+    known = isinstance(found, tuple) and all(map(is_known, found))
+    return frozenset(found) if known else run.unknown("what a frozenset holds", "frozenset")
 
 
 def make_dict(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
@@ -1187,6 +1190,8 @@ def _staticmethod(run: Interpreter, function: Value, /) -> Value:
 
 @model("builtins.classmethod")
 def _classmethod(run: Interpreter, function: Value, /) -> Value:
+    if isinstance(function, Property):  # it was asked for the class's value until Python 3.13
+        return run.unknown("a property of a class")
     return StaticMethod(function, of_class=True)
 
 

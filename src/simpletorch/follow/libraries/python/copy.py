@@ -136,6 +136,8 @@ def deep(run: Interpreter, value: Value, done: dict[int, Value], twin: Callable[
         return Choice(value.condition, deep(run, value.when_true, done, twin), deep(run, value.when_false, done, twin))
     if isinstance(value, tuple):
         return _tuple(run, value, done, twin)
+    if isinstance(value, slice):
+        return slice(*(deep(run, part, done, twin) for part in (value.start, value.stop, value.step)))
     if isinstance(value, Method):
         return Method(value.function, deep(run, value.receiver, done, twin))
     own = value.cls.find("__deepcopy__") if isinstance(value, Instance) and twin is None else None

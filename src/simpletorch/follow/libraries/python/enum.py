@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import guards
+from simpletorch.follow import branches, guards, operators
 from simpletorch.follow.libraries import library_class, model
 from simpletorch.follow.memory import stand_ins
 from simpletorch.follow.model import kinds
@@ -24,13 +24,18 @@ def _subclassed(run: Interpreter, cls: Class) -> None:
     """The names of the class body become its members."""
     if "members" in cls.metadata:
         return
+    if _is_unmodelled(run, cls):
+        guards.may_raise(run, guards.ANY)
+        cls.unknown_base = run.unknown("what a class makes of its members")
+        for name in [n for n in cls.cells if _is_public(n) or n in _OWN_WAYS]:
+            run.heap.write(cls.cells, name, cls.unknown_base)
+        return
     inherited = next((c.metadata["members"] for c in cls.mro[1:] if c.metadata.get("members")), ())
     members: list[Instance] = []
     named: dict[str, Instance] = {}
     counted: dict[int, Value] = {}  # the values of the objects in the class body
-    hidden = ("__annotations__",)
     for name, value in list(cls.cells.items()):
-        if name.startswith("_") or name in hidden or isinstance(value, _NO_MEMBERS):
+        if not _is_public(name) or isinstance(value, _NO_MEMBERS):
             continue
         held, value = value, _value(run, cls, name, value, members, counted)
         counted[id(held)] = value
@@ -42,12 +47,50 @@ def _subclassed(run: Interpreter, cls: Class) -> None:
         is_flag = cls.is_a("enum.Flag")
         cls.metadata["members"] = tuple(m for m in members if not is_flag or _is_single(m.cells["value"]))
         cls.metadata["named"] = named
-        if is_flag and not all(isinstance(m.cells["value"], int) for m in members):
-            cls.unknown_base = run.unknown("flags that aren't known")
     if members:
         cls.metadata["make"] = _by_value
     else:
         cls.metadata.pop("members", None)  # a base for others
+
+
+def _is_public(name: str) -> bool:
+    return not name.startswith("_")
+
+
+def _is_unmodelled(run: Interpreter, cls: Class) -> bool:
+    """Whether the members are made in a way of their own, or differ by Python's version."""
+    names = list(cls.cells)
+    held = {name: run.resolve(cls.cells[name]) for name in names if _is_public(name)}
+    if any(n in cls.cells for n in _OWN_WAYS) or any(
+        c.cells.get("__new__") or "dataclass" in c.metadata for c in cls.mro
+    ):
+        return True
+    order = cls.cells.get("_order_")
+    if order is not None and order != " ".join(n for n, v in held.items() if not isinstance(v, _NO_MEMBERS)):
+        return True
+    if "_generate_next_value_" in names[1:] and any(
+        _is_auto(held.get(n)) for n in names[: names.index("_generate_next_value_")]
+    ):
+        return True
+    is_flag = cls.is_a("enum.Flag")
+    return any(_is_unmodelled_value(v, is_flag=is_flag) for v in held.values())
+
+
+def _is_auto(value: Value) -> bool:
+    return isinstance(value, Instance) and value.cls.is_a("enum.auto")
+
+
+def _is_unmodelled_value(value: Value, *, is_flag: bool) -> bool:
+    if isinstance(value, _NO_MEMBERS):
+        return isinstance(value, Class)
+    if isinstance(value, tuple):
+        return is_flag or any(map(_is_auto, value))
+    if not isinstance(value, Instance):
+        return is_flag and not isinstance(value, int)
+    return "value" in value.cells if _is_auto(value) else is_flag or value.cls.is_a("enum.member")
+
+
+_OWN_WAYS: Final = ("_ignore_", "__order__")
 
 
 def _is_single(value: Value) -> bool:
@@ -64,7 +107,7 @@ def _value(
     run: Interpreter, cls: Class, name: str, value: Value, members: list[Instance], counted: dict[int, Value]
 ) -> Value:
     """The value, counted where it is ``auto()``."""
-    if not (isinstance(value, Instance) and value.cls.is_a("enum.auto")):
+    if not _is_auto(value):
         return run.resolve(value)
     if value.native is not None:
         method, *parts = value.native
@@ -118,6 +161,12 @@ def _by_value(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dic
     if cls.is_a("enum.Flag"):
         return _asked(run, cls, lambda real: real(wanted))
     raise Raised("ValueError", None, ("Exception", "BaseException"))
+
+
+def _at_run_time(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """``Enum("Color", "RED BLUE")``."""
+    guards.may_raise(run, guards.ANY)
+    return run.unknown("an enumeration that a call makes")
 
 
 # -- flags -----------------------------------------------------------------------------------------------------------
@@ -210,9 +259,9 @@ def _plain_flag(cls: Class, value: Value) -> tuple[bool, Any] | None:
 
 
 def _as_value(value: Value) -> Value:
-    """The number or string that a member of IntEnum, StrEnum or ``(str, Enum)`` is."""
-    plain = isinstance(value, Instance) and any(c.qualified in ("builtins.int", "builtins.str") for c in value.cls.mro)
-    return value.cells["value"] if plain and "value" in value.cells else value
+    """The number or text that a member of IntEnum, StrEnum or ``(str, Enum)`` is."""
+    of_python = isinstance(value, Instance) and any(kinds.real(c) not in (None, object) for c in value.cls.mro)
+    return value.cells["value"] if of_python and "value" in value.cells else value
 
 
 def _operator(name: str) -> Any:
@@ -245,9 +294,15 @@ def _has_no_order(run: Interpreter, value: Value) -> bool:
 
 def _text(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     value = args[0]
-    if value.cls.is_a("enum.StrEnum") or value.cls.is_a("enum.IntEnum"):
+    if any(value.cls.is_a(f"enum.{n}") for n in ("StrEnum", "IntEnum", "IntFlag")):
         return str(value.cells["value"]) if is_known(value.cells["value"]) else run.unknown("a text", "str")
     return f"{value.cls.name}.{value.cells['name']}"
+
+
+def _truth(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """A member is true, if it isn't a number or string that is not."""
+    found = branches.truth(run, _as_value(args[0])) if _as_value(args[0]) is not args[0] else True
+    return found if isinstance(found, bool) else found[0] if found[1] else operators.negate(run, found[0])
 
 
 _OPERATORS: Final = (
@@ -255,8 +310,13 @@ _OPERATORS: Final = (
 )  # fmt: skip
 library_class(
     "enum.Enum",
+    make=_at_run_time,
     subclassed=_subclassed,
-    methods={**{f"__{n}__": _operator(f"__{n}__") for n in _OPERATORS if not n.startswith("r")}, "__str__": _text},
+    methods={
+        **{f"__{n}__": _operator(f"__{n}__") for n in _OPERATORS if not n.startswith("r")},
+        "__str__": _text,
+        "__bool__": _truth,
+    },
 )
 library_class("enum.IntEnum", ("builtins.int", "enum.Enum"))
 library_class("enum.StrEnum", ("builtins.str", "enum.Enum"))
@@ -278,9 +338,13 @@ library_class("enum.auto", methods={f"__{n}__": _composed(f"__{n}__") for n in (
 
 @model("enum.unique")
 def _unique(run: Interpreter, enumeration: Value) -> Value:
+    named = enumeration.metadata.get("named") if isinstance(enumeration, Class) else None
+    if named is None:
+        guards.may_raise(run, guards.ANY)
+    elif len({id(m) for m in named.values()}) < len(named):
+        raise kinds.error("ValueError")
     return enumeration
 
 
-@model("enum.member", "enum.nonmember")
-def _plain(run: Interpreter, value: Value) -> Value:
-    return value
+library_class("enum.member")
+library_class("enum.nonmember", ("enum.member",))

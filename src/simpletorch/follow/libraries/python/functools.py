@@ -6,8 +6,9 @@ import operator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from simpletorch.follow import branches, items, operators
+from simpletorch.follow import branches, guards, items, operators
 from simpletorch.follow.libraries import Work, gives, library_class, model, native
+from simpletorch.follow.model import kinds
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import MISSING, Class, Dict, Function, Instance, Native, Property, Value
 
@@ -74,10 +75,19 @@ def _ordered(root: str, holds: bool, also: str) -> Work:
 
 @model("functools.total_ordering")
 def _total_ordering(run: Interpreter, cls: Value) -> Value:
-    root = next((n for n in _ROOTS if isinstance(cls, Class) and n in cls.cells), None)
-    for name, (holds, also) in _ROOTS[root].items() if root is not None else ():
-        if name not in cls.cells:
-            run.heap.write(cls.cells, name, Native(name, _ordered(root or "", holds, also)))
+    roots = [n for n in _ROOTS if isinstance(cls, Class) and cls.find(n)]
+    if not roots:
+        if (
+            isinstance(cls, Class)
+            and kinds.is_plain(run, cls)
+            and all(kinds.real(c) in (None, object) for c in cls.mro)
+        ):
+            raise kinds.error("ValueError")
+        guards.may_raise(run, guards.ANY)
+        return cls
+    for name, (holds, also) in _ROOTS[roots[0]].items():
+        if name not in roots:
+            run.heap.write(cls.cells, name, Native(name, _ordered(roots[0], holds, also)))
     return cls
 
 

@@ -238,6 +238,13 @@ gives("sys.getsizeof sys.getrecursionlimit sys.getrefcount", "int", "data")
 native("sys.setrecursionlimit")(_nothing)
 
 
+@native("sys.settrace", "sys.setprofile", "sys.addaudithook", "threading.settrace", "threading.setprofile")
+def _listen(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """Python calls the function from now on, at each line, call or event."""
+    run.escape((*args, *kwargs.values()))
+    return None
+
+
 def _arguments(run: Interpreter) -> List:
     """The command line; without arguments what it is asked for is there, whatever it is."""
     made = List((run.program.shown, *run.program.arguments))
