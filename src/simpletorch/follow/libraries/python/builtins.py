@@ -832,7 +832,7 @@ def _enumerate_whole(run: Interpreter, iterable: Value, start: Value) -> Value:
     if found is None or not isinstance(start, int):
         one = iteration.item(run, source) if found is None else branches.common_item(found)
         number = run.unknown("a number of enumerate", "int", "data")
-        number.first = start, True
+        number.first = (start, True) if isinstance(start, int) else None
         return _also_last(Iterator(None, (number, one), _count(run, iterable)), source, number)
     return _also_last(Iterator(tuple(enumerate(found, start))), source, start + len(found) - 1)
 
