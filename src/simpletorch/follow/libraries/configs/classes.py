@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import files
 from simpletorch.follow.libraries import ALIASES, by_name, gives, library_class, native
+from simpletorch.follow.libraries.configs.omegaconf import plain_of
 from simpletorch.follow.libraries.configs.words import cast, kind_of
 from simpletorch.follow.libraries.python.dataclasses import Field, define, own_annotations
 from simpletorch.follow.outcomes import Raised
@@ -196,7 +197,9 @@ def _valid(run: Interpreter, owner: Class, note: str, value: Value) -> Value:
         return List(tuple(_valid(run, owner, inner[1], v) for v in value.items))
     module = run.program.modules.get(owner.module or run.program.main)
     named = None if module is None else run.resolve(module.cells.get(note))
-    if isinstance(value, Dict) and isinstance(named, Class) and named.is_a("pydantic.BaseModel"):
+    is_model = isinstance(named, Class) and named.is_a("pydantic.BaseModel")
+    value = plain_of(run, value) if is_model else value
+    if is_model and isinstance(value, Dict):
         whole = value.rest is MISSING and all(isinstance(k, str) for k in value.cells)
         return run.call(named, (), dict(value.cells)) if whole else run.unknown(f"an object of {note}")
     if isinstance(value, Dict | List | tuple) and not _PLAIN.issuperset(_WORD.findall(note)):
