@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import guards
 from simpletorch.follow.mistakes import events
+from simpletorch.follow.mistakes.no_tensors import described
 from simpletorch.follow.model import members, spelling
 from simpletorch.follow.sources.syntax import walk
 from simpletorch.follow.values import (
@@ -112,7 +113,13 @@ def _held(run: Interpreter, container: Instance, value: Value) -> Value:
         return guards.refuse(run, f"{name} holds modules, but it is given the function {lower}", hint)
     if isinstance(found, List) and container.cls.is_a("torch.nn.Sequential"):
         return guards.refuse(run, f"{name} takes its modules one by one, but it is given a list", f"{name}(*layers)")
+    if type(found) in _NO_MODULES:
+        hint = "nn.ParameterList holds parameters" if isinstance(found, Tensor) else None
+        return guards.refuse(run, f"{name} holds modules, but it is given {described(found)}", hint)
     return None
+
+
+_NO_MODULES: Final = frozenset({bool, int, float, str, tuple, Tensor})
 
 
 _MODULE_OF: Final = {
