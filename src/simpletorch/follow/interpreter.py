@@ -576,6 +576,8 @@ class Interpreter:
 
     def find(self, code: str, message: str, hint: str | None = None, **about: Any) -> None:
         """Write a mistake down, with the way here; ``about`` are other fields of the finding."""
+        if recursion.is_deep(self):
+            return
         if self.program.packages.is_inside(self):
             if not self.program.packages.counts(self, code):
                 return

@@ -13,7 +13,7 @@ from simpletorch.follow.values import Function, Instance, Value
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["Running", "enough", "running"]
+__all__ = ["Running", "enough", "is_deep", "running"]
 
 _PATH: Final = "pathlib.Path"  # each part of a tree of files is another one
 _CALLS: Final = 24  # of one function inside each other
@@ -46,3 +46,9 @@ def enough(run: Interpreter, function: Function, values: Collection[Value]) -> b
     here = running(run, function, values)
     alike = [call.conditions for call in (*before, here) if call.objects == here.objects]
     return len(before) > _CALLS or sum(more > less for less, more in pairwise(alike)) > _UNSURE
+
+
+def is_deep(run: Interpreter) -> bool:
+    """Whether a function has called itself under a condition that isn't known: it may have ended before it got here."""
+    first: dict[ast.AST, int] = {}
+    return any(first.setdefault(call.node, call.conditions) < call.conditions for call in run.running)
