@@ -301,6 +301,8 @@ def _check_several(run: Interpreter, name: str, left: Value, right: Value) -> Un
         return None
     if name == "__mul__" and isinstance(other, int) and isinstance(value, _REPEATED):
         return None
+    if value is None:
+        return guards.refuse(run, f"{spoken_name(name)} takes a number, but it is given None", None)
     return _refuse(run, spoken_name(name), value, lambda one: infer(f"Tensor.{name}", (one, other)))
 
 
