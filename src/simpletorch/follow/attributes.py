@@ -464,7 +464,7 @@ def _of_class(run: Interpreter, value: Class, name: str) -> Value:
 
 
 def _held_by_class(run: Interpreter, cls: Class, found: Value) -> Value:
-    """What a class has under a name, as the class itself sees it."""
+    """A value of a class, as the class itself sees it."""
     if type(found) is Instance and found.cls.find("__get__") is not None:
         return bind(run, found, cls, cls)
     if isinstance(found, StaticMethod):

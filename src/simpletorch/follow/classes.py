@@ -259,7 +259,7 @@ def create(run: Interpreter, node: ast.ClassDef, scope: Scope) -> Value:
 
 @of_node
 def _unwritten(node: ast.ClassDef) -> dict[str, Value]:
-    """What else the namespace of a class body has, that a metaclass is given."""
+    """The names of a class body that no statement gives: a metaclass is given them too."""
     found: dict[str, Value] = {"__qualname__": Unknown("the name of a class", "str")}
     if (text := ast.get_docstring(node, clean=False)) is not None:
         found["__doc__"] = text

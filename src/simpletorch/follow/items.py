@@ -13,7 +13,7 @@ from simpletorch.follow.marks import sparsity
 from simpletorch.follow.memory import stand_ins
 from simpletorch.follow.mistakes import events
 from simpletorch.follow.model import kinds, metaclasses, unmodelled
-from simpletorch.follow.numbers import between, offsets, sizes
+from simpletorch.follow.numbers import between, offsets, processes, sizes
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.sources.syntax import has_effects
 from simpletorch.follow.values import (
@@ -324,9 +324,9 @@ def or_else(value: Value, other: Value) -> Value:
 
 
 def under(owner: Dict, key: Any, default: Value | Missing = MISSING) -> Value | Missing:
-    """What a known key leads to, or the default; either of them where other keys aren't known."""
+    """The item of a known key, or the default; either of them where other keys aren't known."""
     held = owner.cells.get(key, MISSING)
-    if owner.rest is not MISSING:
+    if owner.rest is not MISSING and not (owner.kind == processes.ENVIRONMENT and held is not MISSING):
         both = owner.rest if default is MISSING else branches.common_item((owner.rest, default), "an item of a dict")
         default = Unknown("an item of a dict") if both is None else both
     return held if default is MISSING else or_else(held, default)

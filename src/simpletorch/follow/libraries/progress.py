@@ -23,7 +23,7 @@ def _init(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
 
 
 def _shown(run: Interpreter, bar: Value) -> Value:
-    """What a bar goes through; a subclass may have made its bar without saying so."""
+    """The iterable of a bar; a subclass may have made its bar without saying so."""
     unknown = run.unknown("what a progress bar shows")
     return bar.cells.get("iterable", unknown) if isinstance(bar, Instance) else unknown
 
