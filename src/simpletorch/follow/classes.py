@@ -13,7 +13,17 @@ from simpletorch.follow.guards import Guard
 from simpletorch.follow.heap import Cells
 from simpletorch.follow.memory import remembered
 from simpletorch.follow.mistakes import events
-from simpletorch.follow.model import generators, iterators, kinds, managers, members, metaclasses, names, unmodelled
+from simpletorch.follow.model import (
+    descriptors,
+    generators,
+    iterators,
+    kinds,
+    managers,
+    members,
+    metaclasses,
+    names,
+    unmodelled,
+)
 from simpletorch.follow.model.scopes import Scope
 from simpletorch.follow.numbers import between, offsets
 from simpletorch.follow.outcomes import Done, Outcome, Passing, Raise, Raised
@@ -246,7 +256,7 @@ def create(run: Interpreter, node: ast.ClassDef, scope: Scope) -> Value:
         made.metadata["parameters"] = _parameters(node)
         outer = scope.owner.metadata.get(metaclasses.QUALIFIED) if scope.is_class and scope.owner is not None else None
         made.metadata[metaclasses.QUALIFIED] = f"{outer}.{node.name}" if outer else None if scope.parent else node.name
-        if metaclasses.META in made.metadata:
+        if descriptors.META in made.metadata:
             made.metadata[metaclasses.UNWRITTEN] = {"__module__": module, **_unwritten(node)}
         body.owner = made
         branches.finish(run, run.execute(node.body, body))
