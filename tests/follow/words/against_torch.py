@@ -28,5 +28,6 @@ def raises(source: str, path: Path) -> int | None:
     except Exception as error:
         return [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == str(path)][-1]
     finally:
-        torch.set_default_device(None)  # a program's own would hold for the tests behind it
+        torch.set_default_device(None)  # a program's own switches would hold for the tests behind it
+        torch.autograd.set_detect_anomaly(False)
     return None

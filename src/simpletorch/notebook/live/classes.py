@@ -140,7 +140,9 @@ def _own(live: Live, given: type) -> Class:
             made.cells[name] = _member(live, made, value)
     if names:
         defaults = plain_dict(_inherited(given, "_field_defaults"))
-        make_named_tuple(made, tuple((n, live.value(defaults[n]) if n in defaults else MISSING) for n in names))
+        make_named_tuple(
+            live.run, made, tuple((n, live.value(defaults[n]) if n in defaults else MISSING) for n in names)
+        )
     fields: Any = held.get("__dataclass_fields__")
     options: Any = held.get("__dataclass_params__")
     if type(fields) is dict and is_one_of(type(options), (_OPTIONS,)):
