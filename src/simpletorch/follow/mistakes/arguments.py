@@ -17,7 +17,7 @@ from simpletorch.follow import guards
 from simpletorch.follow.libraries.pytorch.signatures import PARAMETERS
 from simpletorch.follow.mistakes import events
 from simpletorch.follow.model import members
-from simpletorch.follow.values import Function, Instance, Tensor, Unknown, Value
+from simpletorch.follow.values import Class, Function, Instance, Tensor, Unknown, Value
 from simpletorch.rules import MODULES
 from simpletorch.rules.core.binding import Binder
 
@@ -38,6 +38,8 @@ def _of_function(
     if function.name == "__init__" and args and isinstance(args[0], Instance):
         members.begun(run, args[0])
         run.heap.write(args[0].state, "open", True)  # the object was never built
+    if args and _may_be_another(function, args[0]):
+        return run.unknown(f"{function.name} of a class with a base that isn't known")
     if function.node in run.replaceable and not _is_named(run.node, function):
         return run.unknown(f"what a caller gives for {function.name}, which doesn't fit here")
     return guards.refuse(run, *wrong)
@@ -60,6 +62,14 @@ def _misfit(
         return f"{shown} {counted}, but it is given {len(args) - own} and the object", hint
     wrong = binder.misfit(len(args), kwargs, own)
     return None if wrong is None else (f"{shown} {wrong}", None)
+
+
+def _may_be_another(function: Function, receiver: Value) -> bool:
+    """Whether a base that isn't known may have the method too, and come first: ``class Net(Unknown, Base)``."""
+    cls = receiver.cls if isinstance(receiver, Instance) else receiver
+    if not isinstance(cls, Class) or function.owner is None or function.owner not in cls.mro:
+        return False
+    return cls.unknown_base is not None and function.owner.unknown_base is None
 
 
 def _is_named(node: ast.AST, function: Function) -> bool:
