@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, guards, items, iteration, operators, texts
-from simpletorch.follow.budget import formats_too_much, is_too_much
+from simpletorch.follow.budget import LARGEST, formats_too_much, is_too_much
 from simpletorch.follow.libraries import METHODS, Work, method
 from simpletorch.follow.libraries.python.builtins import computed, in_order
 from simpletorch.follow.libraries.python.counters import update as count
@@ -55,6 +55,7 @@ def _plain(kind: type, name: str) -> Work:
         args = tuple(_spread(run, a) if spreads else a for a in map(run.resolve, args))
         long = kind in (str, bytes) and (is_too_much(args) or (name == "format" and formats_too_much(str(args[0]))))
         given = (*args, *kwargs.values())
+        long = long or (name == "to_bytes" and any(type(a) is int and a > LARGEST for a in given[1:]))
         if not long and all(map(is_known, given)) and not (name == "format" and any(map(texts.is_of_torch, given))):
             found = computed(run, function, args, kwargs)
             return List(tuple(found)) if isinstance(found, list) else found
