@@ -36,23 +36,30 @@ _SWAPPED: Final[Mapping[str, str]] = {"<": ">", ">": "<", "<=": ">=", ">=": "<="
 
 def begun(run: Interpreter, item: Value) -> Value:
     """The item of a loop's first round, with copies of its counters; their numbers in that round are known."""
-    if type(item) is tuple:
-        return tuple(begun(run, v) for v in item)
-    if not isinstance(item, Unknown) or item.first is None:
-        return item
-    made = copy(item)
-    run.firsts = {**run.firsts, made: (item.first[0], frozenset({made}))}
-    return made
+
+    def remember(made: Unknown, first: tuple[int, bool]) -> None:
+        run.firsts = {**run.firsts, made: (first[0], frozenset({made}))}
+
+    return _with_copies(item, remember)
 
 
 def gone_on(run: Interpreter, item: Value) -> Value:
     """The item of a round behind the first, with copies of its counters: none is what it was in the first."""
+
+    def remember(made: Unknown, first: tuple[int, bool]) -> None:
+        run.later = {**run.later, made: first}
+
+    return _with_copies(item, remember)
+
+
+def _with_copies(item: Value, remember: Callable[[Unknown, tuple[int, bool]], None]) -> Value:
+    """The item with copies of its counters, each of which is remembered with its first number."""
     if type(item) is tuple:
-        return tuple(gone_on(run, v) for v in item)
+        return tuple(_with_copies(v, remember) for v in item)
     if not isinstance(item, Unknown) or item.first is None:
         return item
     made = copy(item)
-    run.later = {**run.later, made: item.first}
+    remember(made, item.first)
     return made
 
 
