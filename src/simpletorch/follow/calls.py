@@ -13,7 +13,7 @@ from simpletorch.follow.libraries import CLASSES, METHODS, Model
 from simpletorch.follow.marks import gradients
 from simpletorch.follow.memory import closures, recursion, remembered
 from simpletorch.follow.mistakes import events
-from simpletorch.follow.model import iterators, kinds, members, names, unmodelled
+from simpletorch.follow.model import hidden, iterators, kinds, members, names, unmodelled
 from simpletorch.follow.model.scopes import Scope
 from simpletorch.follow.model.training import promised
 from simpletorch.follow.outcomes import Raised
@@ -310,7 +310,9 @@ def _bind(
     spec = function.node.args
     names = [a.arg for a in (*spec.posonlyargs, *spec.args)]
     cells.update(zip(names, args, strict=False))
-    if len(args) > len(names):
+    if hidden.STAR in kwargs and spec.vararg is not None:
+        cells[spec.vararg.arg] = kwargs[hidden.STAR]
+    elif len(args) > len(names):
         if spec.vararg is None:
             raise Raised("TypeError", None, _TYPE_ERROR)
         cells[spec.vararg.arg] = tuple(args[len(names) :])
@@ -319,6 +321,8 @@ def _bind(
     by_name = {*names[len(spec.posonlyargs) :], *(a.arg for a in spec.kwonlyargs)}
     more: dict[str, Value] = {}
     for name, value in kwargs.items():
+        if name in (hidden.STAR, hidden.DOUBLE):
+            continue
         if name not in by_name:
             more[name] = value
         elif name in cells:
@@ -326,7 +330,7 @@ def _bind(
         else:
             cells[name] = value
     if spec.kwarg is not None:
-        cells[spec.kwarg.arg] = Dict(more)
+        cells[spec.kwarg.arg] = Dict(more, kwargs.get(hidden.DOUBLE, MISSING))
     elif more:
         raise Raised("TypeError", None, _TYPE_ERROR)
     for name, default in zip(reversed(names), reversed(function.defaults), strict=False):
@@ -365,8 +369,8 @@ def in_the_dark(run: Interpreter, function: Value, args: tuple[Value, ...], kwar
     if isinstance(function, Unknown) and function.fact is not None and _is_registration(function.fact[0]):
         run.called_back += args
     escape(run, (*args, *kwargs.values(), _owner(function), *run.called_back))
-    if isinstance(function, Method):
-        escape(run, (function.receiver,))
+    if isinstance(function, Method | Function):
+        escape(run, (function,))
     if isinstance(function, BoundNative):
         escape(run, (function.receiver,))
     if isinstance(function, Class) and classes.maker(function) is None:

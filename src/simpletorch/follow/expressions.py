@@ -27,7 +27,7 @@ from simpletorch.follow.libraries.python.evaluation import evaluate
 from simpletorch.follow.marks import devices, gradients
 from simpletorch.follow.memory import elements, remembered
 from simpletorch.follow.mistakes import events
-from simpletorch.follow.model import iterators, kinds, members, unmodelled
+from simpletorch.follow.model import hidden, iterators, kinds, members, unmodelled
 from simpletorch.follow.model.scopes import Scope
 from simpletorch.follow.numbers import between, offsets
 from simpletorch.follow.outcomes import Raise, Raised, Return
@@ -149,19 +149,29 @@ def _several(
     run: Interpreter, nodes: list[ast.expr], scope: Scope, *, unordered: bool = False
 ) -> tuple[Value, ...] | Unknown:
     """The items of a display (``unordered``: of a set's); unknown where a star hides how many there are."""
+    out, behind = _spread(run, nodes, scope, unordered=unordered)
+    return out if behind is None else run.unknown("how many items a star stands for")
+
+
+def _spread(
+    run: Interpreter, nodes: list[ast.expr], scope: Scope, *, unordered: bool = False
+) -> tuple[tuple[Value, ...], tuple[Value, ...] | None]:
+    """The values before the first star that hides how many there are, and those behind it; None without such a star."""
     out: list[Value] = []
+    before = -1
     for node in nodes:
-        if type(node) is ast.Starred:
-            value = (iteration.check if unordered else iteration.gathered)(run, run.evaluate(node.value, scope))
-            found = run.items(value)
-            if found is None:
-                guards.may_raise(run, guards.ANY)
-            if found is None or len(out) + len(found) > LARGEST:
-                return run.unknown("how many items a star stands for")
-            out.extend(found)
-        else:
+        if type(node) is not ast.Starred:
             out.append(run.evaluate(node, scope))
-    return tuple(out)
+            continue
+        value = (iteration.check if unordered else iteration.gathered)(run, run.evaluate(node.value, scope))
+        found = run.items(value)
+        if found is None:
+            guards.may_raise(run, guards.ANY)
+        if found is not None and len(out) + len(found) <= LARGEST:
+            out.extend(found)
+        elif before < 0:
+            before = len(out)
+    return (tuple(out), None) if before < 0 else (tuple(out[:before]), tuple(out[before:]))
 
 
 _MOST_NESTED: Final = 20_000
@@ -354,9 +364,9 @@ def _call(run: Interpreter, node: ast.Call, scope: Scope) -> Value:
     if type(called) is ast.Name and called.id == "super" and scope.find("super") is MISSING:
         return _super(run, node, scope)
     function = run.evaluate(called, scope)
-    args = _several(run, node.args, scope)
+    args, behind = _spread(run, node.args, scope)
     kwargs: dict[str, Value] = {}
-    hidden = type(args) is not tuple
+    is_double = False  # whether a double star hides names
     several: list[Value] = []  # dicts of which not every way here has the same keys
     for k in node.keywords:
         value = run.evaluate(k.value, scope)
@@ -367,29 +377,32 @@ def _call(run: Interpreter, node: ast.Call, scope: Scope) -> Value:
         value = items.as_dict(run, _mapping(run, value))
         if isinstance(value, Dict) and any(kinds.is_of_python(n) and not isinstance(n, str) for n in value.cells):
             raise kinds.error("TypeError")
-        if isinstance(value, Dict) and not hidden and (ways := items.whole(run, value)) is not value:
+        if isinstance(value, Dict) and not (behind or is_double) and (ways := items.whole(run, value)) is not value:
             several.append(ways)
         elif isinstance(value, Dict) and value.rest is MISSING and all(isinstance(n, str) for n in value.cells):
             _named_twice(kwargs, value.cells)
             kwargs.update(value.cells)
         else:
-            hidden = True
+            is_double = True
+            surely = value.cells.items() if isinstance(value, Dict) else ()
+            kwargs.update((n, v) for n, v in surely if isinstance(n, str) and not isinstance(v, Choice))
     run.node, run.path = node, scope.path
     if type(function) is Unknown and type(called) is ast.Attribute and type(called.value) is ast.Name:
         _changes_its_object(run, called.attr, run.evaluate(called.value, scope))
     if run.takers:
-        _may_raise(run, function, (*args, *kwargs.values()) if not isinstance(args, Unknown) else (args,))
+        _may_raise(run, function, (*args, *(behind or ()), *kwargs.values()))
     if type(function) is Native:
-        if function.name == "builtins.eval" and type(args) is tuple and len(args) == 1 and not kwargs:
+        if function.name == "builtins.eval" and behind is None and len(args) == 1 and not kwargs:
             return evaluate(run, args[0], scope)
-        if function.name == "builtins.exec" and type(args) is tuple:
+        if function.name == "builtins.exec" and behind is None:
             return _exec(run, args, kwargs, scope)
         if function.name in _NAMES_HERE and not node.args and not kwargs:
             return _names_here(run, scope, function.name)
-        if isinstance(args, Unknown) and len(node.args) == 1 and function.name == "builtins.zip":
+        if behind is not None and len(node.args) == 1 and function.name == "builtins.zip":
             return _transposed(run, node.args[0], scope)
-    if hidden or isinstance(args, Unknown):
-        return run.call_in_the_dark(function, () if isinstance(args, Unknown) else args, kwargs)
+    if behind is not None or is_double:
+        run.escape((*(behind or ()), *several))
+        return hidden.call(run, function, args, kwargs, star=behind is not None, double=is_double or bool(several))
     result = run.call(function, args, kwargs) if not several else _with_all(run, function, args, kwargs, several)
     if type(result) is Unknown and type(function) is Native and result.type is None and not result.harmless:
         run.node, run.path = node, scope.path
