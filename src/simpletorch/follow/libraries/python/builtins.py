@@ -235,6 +235,8 @@ def _make_range(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: d
         return computed(run, range, args, {})
     for one in args:
         kinds.need(run, one, "__index__")
+    if len(args) == 2 and isinstance(args[1], int) and args[1] <= _least_rank(args[0]):
+        return computed(run, range, (0,), {})
     number = run.unknown("a number of a range", "int", "data")
     start, step = args[0] if len(args) > 1 else 0, args[2] if len(args) > 2 else 1
     number.first = (start, step > 0) if isinstance(start, int) and isinstance(step, int) else None
@@ -243,6 +245,14 @@ def _make_range(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: d
     if isinstance(size, Expr):
         made.cells[SIZE] = None, 0, size
     return made
+
+
+def _least_rank(value: Value) -> int:
+    """The dims that a tensor surely has, of which this is the number; 0 if it is another number."""
+    match value:
+        case Unknown(fact=("ndim", Tensor() as counted, _)):
+            return counted.type.shape.min_rank
+    return 0
 
 
 def _make_type(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
