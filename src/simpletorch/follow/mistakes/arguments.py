@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from simpletorch.follow import guards
+from simpletorch.follow import guards, layers
 from simpletorch.follow.libraries.pytorch.signatures import PARAMETERS
 from simpletorch.follow.mistakes import events
 from simpletorch.follow.model import members
@@ -35,14 +35,21 @@ def _of_function(
     wrong = _misfit(run, function, args, kwargs)
     if wrong is None:
         return None
-    if function.name == "__init__" and args and isinstance(args[0], Instance):
-        members.begun(run, args[0])
-        run.heap.write(args[0].state, "open", True)  # the object was never built
+    if args and isinstance(args[0], Instance):
+        _never_ran(run, function, args[0])
     if args and _may_be_another(function, args[0]):
         return run.unknown(f"{function.name} of a class with a base that isn't known")
     if function.node in run.replaceable and not _is_named(run.node, function):
         return run.unknown(f"what a caller gives for {function.name}, which doesn't fit here")
     return guards.refuse(run, *wrong)
+
+
+def _never_ran(run: Interpreter, function: Function, owner: Instance) -> None:
+    """What the method would have set, in its object and in the modules there, is no second mistake."""
+    if function.name == "__init__":
+        members.begun(run, owner)
+    for one in [m for _, m in layers.named_modules(run, owner)] if layers.is_module(owner) else [owner]:
+        run.heap.write(one.state, "open", True)
 
 
 def _misfit(
