@@ -318,6 +318,9 @@ def _plainly(run: Interpreter, value: Instance, name: str) -> Value:
             return BoundNative(name, held)
     hook = value.cls.find("__getattr__")
     if hook is not None:
+        if value.state.get("open"):  # it may have the attribute itself
+            guards.may_raise(run, guards.ANY)
+            return run.derived(f".{name}", value, None, type=None)
         return run.call(bind(run, hook[0], value, hook[1]), (name,))
     if not value.state.get("listed") and members.is_layer_of_torchs(value):
         of_none = not value.state.get("open") and layers.is_of_none(value.native, name) and members.is_alone(run, name)
