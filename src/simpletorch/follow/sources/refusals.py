@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow import guards
 from simpletorch.follow.outcomes import Raised
-from simpletorch.follow.values import List, Tensor, Value
+from simpletorch.follow.values import Class, List, Tensor, Value
 from simpletorch.rules.core.dtype import DType
 from simpletorch.shapes import Expr
 
@@ -19,7 +19,7 @@ __all__ = ["refused"]
 
 _CODES: Final = {
     "ShapeMismatch": "tensor-shape", "DTypeMismatch": "tensor-dtype", "TypeMismatch": "tensor-class",
-    "AttributeError": "tensor-class",
+    "AttributeError": "tensor-class", "ConfigAttributeError": "tensor-class", "ConfigKeyError": "tensor-class",
 }  # fmt: skip
 _OTHER: Final = "tensor-option"
 _BASES: Final = ("TorchError", "ValueError", "TypeError", "RuntimeError", "Exception", "BaseException")
@@ -28,7 +28,8 @@ _BASES: Final = ("TorchError", "ValueError", "TypeError", "RuntimeError", "Excep
 def refused(run: Interpreter, node: ast.Call, scope: Scope) -> Raised:
     """The exception of ``raise``; a mistake is written down if it surely happens and can't be caught."""
     name = _name(node.func)
-    error = Raised(name, None, _BASES)
+    made = run.resolve(run.evaluate(node.func, scope))
+    error = Raised(name, None, tuple(c.name for c in made.mro[1:]) if isinstance(made, Class) else _BASES)
     is_open = run.tries or run.questions or guards.is_caught(run, error)
     if is_open or not all(c in run.going for c in run.conditions):
         return error

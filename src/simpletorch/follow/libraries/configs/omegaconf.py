@@ -36,10 +36,15 @@ own("omegaconf.txt", {f"omegaconf.{n}": n for n in _NAMES} | {f"omegaconf.omegac
 VALUES.update({"omegaconf.MISSING": "???", "omegaconf.II": Native("omegaconf.II", lambda run, args, kwargs: (
     f"${{{args[0]}}}" if isinstance(args[0], str) else run.unknown("an interpolation", "str")))})  # fmt: skip
 VALUES["omegaconf.SI"] = Native("omegaconf.SI", lambda run, args, kwargs: args[0])
-for _name in ("OmegaConfBaseException", "MissingMandatoryValue", "ConfigAttributeError", "ConfigKeyError",
-              "ValidationError", "UnsupportedInterpolationType", "InterpolationKeyError"):  # fmt: skip
-    for _module in ("omegaconf", "omegaconf.errors"):
-        library_class(f"{_module}.{_name}", ("builtins.Exception",))
+for _module in ("omegaconf", "omegaconf.errors"):
+    _base = f"{_module}.OmegaConfBaseException"
+    library_class(_base, ("builtins.Exception",))
+    for _name, *_more in (
+        *(("MissingMandatoryValue",), ("ConfigAttributeError", "AttributeError"), ("ConfigKeyError", "KeyError")),
+        *(("ValidationError", "ValueError"), ("UnsupportedInterpolationType", "ValueError")),
+        ("InterpolationKeyError", "ValueError"),
+    ):
+        library_class(f"{_module}.{_name}", (_base, *(f"builtins.{n}" for n in _more)))
 gives("simpletorch_omegaconf.some_text", "str")
 gives("simpletorch_omegaconf.some_bool", "bool")
 MADE["simpletorch_omegaconf._resolvers"] = lambda run: Dict()
