@@ -430,8 +430,11 @@ def note_change(run: Interpreter, module: Instance, name: str, new: Value) -> No
     rule = module.native
     if not isinstance(rule, ModuleRule):
         return
-    own, given = parameters(rule).get(name), tensors.to_rule(run.resolve(new))
-    if own is not None:
+    of_layer, given = own_tensors(rule), tensors.to_rule(run.resolve(new))
+    own = None if of_layer is None else of_layer.get(name)
+    if of_layer is None:
+        kept = False
+    elif own is not None:
         kept = isinstance(given, TensorType) and isinstance(own, TensorType) and _is_alike(given, own)
     elif name == "bias" and isinstance(given, TensorType):  # of a layer that was made without one
         sizes = [getattr(rule, size, None) for size in ("out_features", "out_channels")]
