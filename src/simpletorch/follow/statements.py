@@ -142,11 +142,20 @@ def _if(run: Interpreter, node: ast.If, scope: Scope) -> Done:
         and machines.is_guard(run, node.test, scope)
     ):
         machines.passed(run, node.test, scope)
-        return run.execute(node.orelse if test else node.body, scope)
+        return run.execute(node.orelse, scope) if test else _any_of(run, machines.ways(run, node, scope), scope)
     done = branches.choose(run, test, lambda: run.execute(node.body, scope), lambda: run.execute(node.orelse, scope))
     if run.places and test is False and done is None:
         _there(run, node, scope)
     return done
+
+
+def _any_of(run: Interpreter, ways: Sequence[list[ast.stmt]], scope: Scope) -> Done:
+    """Statements of which some run."""
+    first, *rest = ways
+    if not rest:
+        return run.execute(first, scope)
+    which = run.unknown("an option that isn't one of those that the program knows")
+    return branches.choose(run, which, lambda: run.execute(first, scope), lambda: _any_of(run, rest, scope))
 
 
 def _there(run: Interpreter, node: ast.If, scope: Scope) -> None:

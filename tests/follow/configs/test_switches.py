@@ -125,3 +125,37 @@ def test_files_and_names_of_both_runs_are_shown(tmp_path: Path) -> None:
     assert {"a", "b"} <= {name for names in found.claims.values() for name in names}
     assert found.seen is not None
     assert {"Float32[2]", "Float32[3]"} <= {str(look.type) for looks in found.seen.looks.values() for look in looks}
+
+
+CHAIN = (
+    ARGPARSE
+    + """
+import torch
+args = parser.parse_args()
+def sample(n):
+    if args.mode == "one":
+        x = torch.randn(n, 4)
+    elif args.mode == "two":
+        x = torch.randn(n, {width})
+    elif args.mode == "three":
+        x = torch.randn(n, {width}){more}
+    else:
+        raise ValueError(args.mode)
+    return x
+torch.nn.Linear(4, 2)(sample(3))
+"""
+)
+
+
+@pytest.mark.parametrize(
+    ("width", "more", "count"), [(5, "", 0), (4, ".double()", 0), (4, "", 0)], ids=["width", "dtype", "right"]
+)
+def test_an_option_that_no_branch_knows_may_be_any_of_them(width: int, more: str, count: int, tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(CHAIN.format(width=width, more=more))
+    assert len(follow(tmp_path / "program.py").errors) == count
+
+
+def test_a_mistake_in_each_branch_is_found(tmp_path: Path) -> None:
+    source = CHAIN.format(width=5, more="").replace("(n, 4)", "(n, 5)")
+    (tmp_path / "program.py").write_text(source)
+    assert len(follow(tmp_path / "program.py").errors) == 1

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
     from simpletorch.follow.model.scopes import Scope
 
-__all__ = ["depends", "is_guard", "is_refusal", "needs", "passed"]
+__all__ = ["depends", "is_guard", "is_refusal", "needs", "passed", "ways"]
 
 _ASKED: Final = frozenset((
     *("is_available", "device_count", "is_bf16_supported", "get_device_capability", "is_nccl_available", "is_built"),
@@ -63,6 +63,32 @@ def passed(run: Interpreter, test: ast.expr, scope: Scope) -> None:
         if isinstance(node, ast.Name) and node.id in _answers(run):
             held = branches.type_name(run.resolve(scope.find(node.id)))
             run.heap.write(scope.place(node.id), node.id, run.unknown("what another machine answers", held))
+
+
+def ways(run: Interpreter, node: ast.If, scope: Scope) -> list[list[ast.stmt]]:
+    """The ways that a guard leaves at whose end the program refuses: ``if a: … elif b: … else: raise``.
+
+    Here neither ``a`` nor ``b`` holds; where the guard passes one does, and which isn't known.
+    """
+    found = [node.body]
+    outer = _outer_ifs(run.body) if run.body is not None else {}
+    with run.silently():
+        while (around := outer.get(node)) is not None:
+            if branches.truth(run, run.evaluate(around.test, scope)) is False:
+                found.insert(0, around.body)
+            node = around
+    return found
+
+
+@of_node
+def _outer_ifs(code: ast.AST) -> dict[ast.If, ast.If]:
+    """The ``if`` or ``elif`` before each ``elif``."""
+    found: dict[ast.If, ast.If] = {}
+    for node in walk(code):
+        match node:
+            case ast.If(orelse=[ast.If() as inner]):
+                found[inner] = node
+    return found
 
 
 def _answers(run: Interpreter) -> frozenset[str]:
