@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import linecache
+import re
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -175,6 +177,8 @@ def follow_from(
         follow_entries(run, tree, scope)
         for found in run.broken:
             run.keep(found)
+        if whole and not run.program.is_library:
+            run.findings[:] = _with_options(run, tree)
     except Exhausted:
         complete = False
         if whole and not run.hypothetical:
@@ -187,7 +191,7 @@ def follow_from(
         sys.setrecursionlimit(before)
     reasons = {place: tuple(found) for place, found in run.reasons.items()}
     lines, causes = _unknown(run)
-    found = [replace(f, severity=severities[f.code]) for f in _without_consequences(run.findings)]
+    found = [replace(f, severity=_severity(f, severities)) for f in _without_consequences(run.findings)]
     said = [f for f in found if not is_ignored(f)]
     return Followed(
         tuple(f for f in said if f.severity == "error"),
@@ -224,6 +228,39 @@ def _execute(run: Interpreter, tree: ast.Module, scope: Scope) -> str:
             run.note_reason(f"{done.error.name} is raised")
     branches.settle(run, done)
     return ended
+
+
+def _severity(found: Finding, severities: Mapping[str, Severity]) -> Severity:
+    """What is chosen for its code; a mistake that is less by itself stays so."""
+    chosen = severities[found.code]
+    return found.severity if found.severity != CODES[found.code].severity and chosen == "error" else chosen
+
+
+def _with_options(run: Interpreter, tree: ast.Module) -> list[Finding]:
+    """Mistakes that the program makes with None for an option are only notes if it doesn't make them with a value.
+
+    Its users give the option, without which it can't be run.
+    """
+    flags = switches.left_out(run)
+    told = [f for f in run.findings if f.severity == "error" and "None" in f.message]
+    if not flags or not told:
+        return run.findings
+    other, was_cut = run.beside(flags), run.budget.is_cut
+    try:
+        _execute(other, tree, _main(other, tree))
+    except Exhausted:
+        run.budget.is_cut = was_cut
+        return run.findings
+    again = {(f.path, f.line, f.code) for f in other.findings}
+    only = [f for f in told if (f.path, f.line, f.code) not in again]
+    return [_unless_given(f, flags) if f in only else f for f in run.findings]
+
+
+def _unless_given(found: Finding, flags: Mapping[str, str]) -> Finding:
+    """A mistake as a note: the options that its line names, or else all of them, aren't given."""
+    words = frozenset(re.findall(r"\w+", linecache.getline(found.path, found.line)))
+    named = [flag for name, flag in flags.items() if name in words] or list(flags.values())
+    return replace(found, severity="note", message=f"{found.message}, unless {' or '.join(named[:3])} is given")
 
 
 def _ending(run: Interpreter, tree: ast.Module, error: Raised) -> str:

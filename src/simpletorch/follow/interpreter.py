@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import os
 from collections import abc
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from functools import partial
@@ -149,19 +149,30 @@ class Interpreter:
         """By list and index, of which it isn't known which it is: what they and the items were, and what it gave."""
         self.offered: dict[str, tuple[str, Value]] = {}  # options left out on the command line: flags and defaults
         self.switch: Switch | None = None  # the one with which it is followed nevertheless, see `switches`
+        self.given: Collection[str] = ()  # options that count as given, with values that aren't known
         self._derived: dict[tuple[str, Any, Any], tuple[Unknown, Value, Value]] = {}
 
     def again(self, switch: Switch) -> Self:
         """Another follow of the program, with an option: it goes on with all that is found and shown so far."""
+        other = self._anew()
+        other.switch = switch
+        for name in _TAKEN_OVER:
+            setattr(other, name, getattr(self, name))
+        return other
+
+    def beside(self, given: Collection[str]) -> Self:
+        """Another follow of the program, with options that count as given: what it finds and shows is its own."""
+        other = self._anew()
+        other.given = given
+        return other
+
+    def _anew(self) -> Self:
         program = self.program
         other = type(self)(
             Program(program.path, program.arguments, program.shown, program.reach), self.steps, self.budget
         )
-        other.switch = switch
         for name in ("entries", "long_texts", "described"):
             setattr(other.program, name, getattr(program, name))
-        for name in _TAKEN_OVER:
-            setattr(other, name, getattr(self, name))
         return other
 
     # -- the parts --------------------------------------------------------------------------------------------------

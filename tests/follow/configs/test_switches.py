@@ -127,6 +127,55 @@ def test_files_and_names_of_both_runs_are_shown(tmp_path: Path) -> None:
     assert {"Float32[2]", "Float32[3]"} <= {str(look.type) for looks in found.seen.looks.values() for look in looks}
 
 
+NONE = """
+import argparse
+import torch
+p = argparse.ArgumentParser()
+p.add_argument("--epochs", type=int)
+p.add_argument("--size", type=int)
+p.add_argument("--path")
+p.add_argument("--train", action="store_true")
+args = p.parse_args()
+"""
+NEEDED = {
+    "in arithmetic": ("args.epochs + 1\n", "--epochs"),
+    "in another name": ("class S: pass\ns = S()\ns.n = args.epochs\ns.n // 2\n", "--epochs or --size or --path"),
+    "halved": ("torch.zeros(3, args.size // 2)\n", "--size"),
+    "an item": ("args.path[0]\n", "--path"),
+    "in a function": ("def f(a):\n    return a.size * 2\nf(args)\n", "--size"),
+    "behind its default": ("if args.path is None:\n    (args.path or None)[0]\n", "--path"),
+}
+
+
+@pytest.mark.parametrize("name", NEEDED)
+def test_what_fails_without_an_option_is_a_note(name: str, tmp_path: Path) -> None:
+    source, flags = NEEDED[name]
+    (tmp_path / "program.py").write_text(NONE + source)
+    found = follow(tmp_path / "program.py")
+    assert not found.errors
+    assert [f.message.partition(", unless ")[2] for f in found.remarks] == [f"{flags} is given"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "x = None\nx + 1\n",
+        "x = None if args.size is None else None\nx + 1\n",
+        "def f():\n    args.epochs\nf()[0]\n",
+        "torch.zeros(3) @ torch.zeros(4)\n",
+    ],
+)
+def test_what_fails_with_the_option_too_is_an_error(source: str, tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(NONE + source)
+    found = follow(tmp_path / "program.py")
+    assert (len(found.errors), found.remarks) == (1, ())
+
+
+def test_a_note_can_be_switched_off(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(NONE + "args.epochs + 1\n")
+    assert not follow(tmp_path / "program.py", severities={"tensor-class": "off"}).remarks
+
+
 CHAIN = (
     ARGPARSE
     + """

@@ -19,7 +19,7 @@ from simpletorch.follow.values import Value
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["Switch", "of_training", "offer"]
+__all__ = ["Switch", "left_out", "of_training", "offer"]
 
 _TRAINS: Final = frozenset({"backward", "fit", "trainer"})
 _DEFINES: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -45,8 +45,15 @@ class Switch(NamedTuple):
 def offer(run: Interpreter, name: str, flag: str, default: Value) -> Value:
     """An option that the command line leaves out: its default, or the value with which the program is followed."""
     run.offered[name] = flag, default
+    if name in run.given:
+        return run.unknown(f"{flag} of the command line")
     switch = run.switch
     return switch.value if switch is not None and switch.name == name else default
+
+
+def left_out(run: Interpreter) -> dict[str, str]:
+    """The flags of the options that are None unless they are given, by name."""
+    return {name: flag for name, (flag, default) in run.offered.items() if default is None}
 
 
 def of_training(run: Interpreter) -> Switch | None:

@@ -331,7 +331,7 @@ def _fill(run: Interpreter, parser: Instance, made: Instance, read: dict[str, An
         elif is_given and not is_own:
             value = _given(run, action, read[name])
         else:
-            value = _default(run, action)
+            value = _missing(run, action) if name in run.given else _default(run, action)
             if not is_own and not _is_positional(action):
                 run.offered[name] = action.cells["flags"][-1], value
         if name not in made.cells or (is_given and not is_own):
