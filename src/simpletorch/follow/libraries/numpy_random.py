@@ -110,6 +110,10 @@ def _choice(
 
 
 def _permutation(run: Interpreter, x: Value, axis: Value = 0, *, out: Value = None) -> Value:
+    return run.each(x, lambda one: _permuted(run, one))
+
+
+def _permuted(run: Interpreter, x: Value) -> Value:
     if is_int(x):
         made = array(Shape((x,)), INT64)
         made.numbers = indexes.drawn(0, x)
