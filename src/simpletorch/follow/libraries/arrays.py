@@ -119,10 +119,12 @@ def as_dtype(value: Value, default: DType | None = None) -> DType | None:
 
 
 def is_structured(run: Interpreter, dtype: Value) -> bool:
-    """Whether a dtype has fields, so that an element is no number: ``[("x", "f4")]``, ``"f4, f4"``, ``"3f4"``."""
+    """Whether an element is no number: it has fields (``[("x", "f4")]``, ``"f4, f4"``, ``"3f4"``), or is an object."""
     dtype = run.resolve(dtype)
+    if isinstance(dtype, Class):
+        return dtype.qualified in ("builtins.object", "numpy.object_")
     if isinstance(dtype, str):
-        return "," in dtype or dtype[:1].isdigit()
+        return "," in dtype or dtype[:1].isdigit() or dtype in ("O", "object")
     return isinstance(dtype, List | Dict | tuple) or (isinstance(dtype, Unknown) and dtype.type == STRUCTURED)
 
 

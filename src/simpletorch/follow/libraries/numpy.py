@@ -88,6 +88,7 @@ VALUES.update(
 )
 VALUES["numpy.bool"] = BOOL
 library_class("numpy.ndarray")
+library_class("numpy.object_")
 _ARRAY: Final = METHODS.setdefault("array", {})
 
 
