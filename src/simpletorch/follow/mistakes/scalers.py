@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow.findings import Finding
 from simpletorch.follow.mistakes import events
-from simpletorch.follow.mistakes.optimizers import Optimizers
 from simpletorch.follow.values import MISSING, OFF, Instance, Value
 
 if TYPE_CHECKING:
@@ -27,10 +26,14 @@ _ORDER: Final = "scaler.scale(loss).backward(), unscale_ where gradients are cli
 
 
 class Scalers:
-    """Whether there is one; and by optimizer what would be said of its second step, if nothing updates the scaler."""
+    """Whether there is one, and whom they have stepped or unscaled.
+
+    Also by optimizer what would be said of its second step, if nothing updates the scaler.
+    """
 
     def __init__(self) -> None:
         self.any = False
+        self.reached: dict[int, Instance] = {}
         self.steps: dict[int, Finding | None] = {}
 
 
@@ -65,6 +68,7 @@ def _reaches(run: Interpreter, scaler: Instance, optimizer: Value, name: str) ->
         message = "GradScaler.unscale_: the gradients of this optimizer are unscaled already"
         run.find(_CODE, message, "once, between backward() and step()")
     run.heap.write(optimizer.state, _HOW_FAR, (scaler, name))
+    run.training.of(Scalers).reached[id(optimizer.cells)] = optimizer
 
 
 def _unscaled(run: Interpreter, scaler: Instance, optimizer: Value) -> None:
@@ -82,9 +86,9 @@ def _stepped(run: Interpreter, scaler: Instance, optimizer: Value) -> None:
 def _updated(run: Interpreter, scaler: Instance) -> None:
     if scaler.state.get(_SCALES) is not None:
         run.heap.write(scaler.state, _SCALES, MISSING)
-    for known in run.training.of(Optimizers):
-        if known.value.state.get(_HOW_FAR) is not None:
-            run.heap.write(known.value.state, _HOW_FAR, MISSING)
+    for optimizer in run.training.of(Scalers).reached.values():
+        if optimizer.state.get(_HOW_FAR) is not None:
+            run.heap.write(optimizer.state, _HOW_FAR, MISSING)
 
 
 LISTENS: Final = (
