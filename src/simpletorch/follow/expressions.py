@@ -365,27 +365,7 @@ def _call(run: Interpreter, node: ast.Call, scope: Scope) -> Value:
         return _super(run, node, scope)
     function = run.evaluate(called, scope)
     args, behind = _spread(run, node.args, scope)
-    kwargs: dict[str, Value] = {}
-    is_double = False  # whether a double star hides names
-    several: list[Value] = []  # dicts of which not every way here has the same keys
-    for k in node.keywords:
-        value = run.evaluate(k.value, scope)
-        if k.arg is not None:
-            _named_twice(kwargs, {k.arg: value})
-            kwargs[k.arg] = value
-            continue
-        value = items.as_dict(run, _mapping(run, value))
-        if isinstance(value, Dict) and any(kinds.is_of_python(n) and not isinstance(n, str) for n in value.cells):
-            raise kinds.error("TypeError")
-        if isinstance(value, Dict) and not (behind or is_double) and (ways := items.whole(run, value)) is not value:
-            several.append(ways)
-        elif isinstance(value, Dict) and value.rest is MISSING and all(isinstance(n, str) for n in value.cells):
-            _named_twice(kwargs, value.cells)
-            kwargs.update(value.cells)
-        else:
-            is_double = True
-            surely = value.cells.items() if isinstance(value, Dict) else ()
-            kwargs.update((n, v) for n, v in surely if isinstance(n, str) and not isinstance(v, Choice))
+    kwargs, several, is_double = _named(run, node.keywords, scope)
     run.node, run.path = node, scope.path
     if type(function) is Unknown and type(called) is ast.Attribute and type(called.value) is ast.Name:
         _changes_its_object(run, called.attr, run.evaluate(called.value, scope))
@@ -408,6 +388,33 @@ def _call(run: Interpreter, node: ast.Call, scope: Scope) -> Value:
         run.node, run.path = node, scope.path
         run.note_dark()
     return result
+
+
+def _named(run: Interpreter, keywords: list[ast.keyword], scope: Scope) -> tuple[dict[str, Value], list[Value], bool]:
+    """The arguments with names; the dicts that have other keys on other ways; whether a double star hides names."""
+    found: dict[str, Value] = {}
+    several: list[Value] = []
+    is_hidden = False
+    for keyword in keywords:
+        value = run.evaluate(keyword.value, scope)
+        if keyword.arg is not None:
+            _named_twice(found, {keyword.arg: value})
+            found[keyword.arg] = value
+            continue
+        value = items.as_dict(run, _mapping(run, value))
+        if isinstance(value, Dict) and any(kinds.is_of_python(n) and not isinstance(n, str) for n in value.cells):
+            raise kinds.error("TypeError")
+        value = items.whole(run, value) if isinstance(value, Dict) else value
+        if isinstance(value, Choice):
+            several.append(value)
+        elif isinstance(value, Dict) and value.rest is MISSING and all(isinstance(n, str) for n in value.cells):
+            _named_twice(found, value.cells)
+            found.update(value.cells)
+        else:
+            is_hidden = True
+            surely = value.cells.items() if isinstance(value, Dict) else ()
+            found.update((n, v) for n, v in surely if isinstance(n, str) and not isinstance(v, Choice))
+    return found, several, is_hidden
 
 
 def _changes_its_object(run: Interpreter, name: str, owner: Value) -> None:
@@ -469,8 +476,8 @@ def _with_all(
     first, *rest = several
 
     def one(more: Value) -> Value:
-        if more.rest is not MISSING or not all(isinstance(k, str) for k in more.cells):
-            return run.call_in_the_dark(function, args, kwargs)
+        if not isinstance(more, Dict) or more.rest is not MISSING or not all(isinstance(k, str) for k in more.cells):
+            return hidden.call(run, function, args, kwargs, star=False, double=True)
         named = {**kwargs, **more.cells}
         return run.call(function, args, named) if not rest else _with_all(run, function, args, named, rest)
 
