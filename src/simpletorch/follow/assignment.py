@@ -11,6 +11,7 @@ from simpletorch.follow.annotations import hold_attribute
 from simpletorch.follow.marks import carried
 from simpletorch.follow.mistakes import events
 from simpletorch.follow.model import iterators, kinds, members, metaclasses
+from simpletorch.follow.numbers import open_shapes
 from simpletorch.follow.outcomes import Done
 from simpletorch.follow.sources.syntax import of_node, unparsed
 from simpletorch.follow.values import (
@@ -83,7 +84,9 @@ def _as_kept(run: Interpreter, owner: Value, name: str, value: Value) -> Value:
         plain = [_as_kept(run, v, name, value) is value for v in (owner.when_true, owner.when_false)]
         return value if all(plain) else run.unknown("an attribute that its class sets")
     if isinstance(owner, Unknown):
-        return run.unknown("an attribute of what isn't known")
+        kept = run.unknown("an attribute of what isn't known")
+        kept.without_tensors = owner.without_tensors or not branches.may_lack_sizes(value)
+        return kept
     if not isinstance(owner, Instance) or owner.cls.module != run.program.main:
         return value
     found = owner.cls.find(name)
@@ -141,17 +144,9 @@ def _taken(run: Interpreter, value: Value, number: int) -> tuple[Value, ...] | N
 
 
 def _pieces_of_unknown(run: Interpreter, value: Value, parts: Sequence[ast.expr]) -> list[Value]:
-    if (
-        isinstance(value, Unknown)
-        and value.fact is not None
-        and value.fact[0] == "shape"
-        and not any(isinstance(p, ast.Starred) for p in parts)
-    ):
-        # ``b, t, c = x.shape``: x has three dims from here on
-        run.narrow_rank(value.fact[1], len(parts))
-        shape = run.attribute(value.fact[1], "shape")
-        if isinstance(shape, tuple) and len(shape) == len(parts):
-            return list(shape)
+    has_star = any(isinstance(p, ast.Starred) for p in parts)
+    if isinstance(value, Unknown) and not has_star and (sizes := open_shapes.unpacked(run, value, len(parts))):
+        return sizes
     if type(value) in _NOT_ITERABLE or (isinstance(value, Tensor) and value.type.shape.rank == 0):
         shown = "None" if value is None else f"the number {value}" if not isinstance(value, Tensor) else repr(value)
         guards.refuse(

@@ -202,7 +202,9 @@ def shape_of(run: Interpreter, value: Tensor) -> Value:
     """The sizes; an unknown value where not even their number is known."""
     shape = value.type.shape
     if not shape.is_exact:
-        return run.derived("shape", value, shape, None)
+        sizes = run.derived("shape", value, shape, None)
+        sizes.without_tensors = True
+        return sizes
     if UNKNOWN in shape.items:  # from here on these sizes have a name: what is made of them can be compared
         dims = tuple(run.some_size() if d is UNKNOWN else d for d in shape.dims)
         run.heap.learn(value.cells, replace(value.type, shape=Shape(dims)))

@@ -335,10 +335,28 @@ def has_no_tensor(value: Value) -> bool:
     return value is None or isinstance(value, int | float | complex | str | bytes | Expr)
 
 
+def may_lack_sizes(value: Value) -> bool:
+    """Whether a value may be a tensor, or a tuple with one, of which not all sizes are known."""
+    if isinstance(value, Unknown):
+        return not (value.is_object or value.scalar or has_no_tensor(value))
+    if isinstance(value, Choice):
+        return may_lack_sizes(value.when_true) or may_lack_sizes(value.when_false)
+    if isinstance(value, Tensor):
+        return not value.type.shape.is_exact or UNKNOWN in value.type.shape.items
+    return isinstance(value, tuple) and any(map(may_lack_sizes, value))
+
+
+def _may_be_tensor(value: Value) -> bool:
+    """Whether a value may be a tensor, or a tuple with one."""
+    if isinstance(value, tuple):
+        return any(map(_may_be_tensor, value))
+    return isinstance(value, Tensor) or (isinstance(value, Unknown | Choice) and may_lack_sizes(value))
+
+
 def is_scalar(value: Value) -> bool:
     """Whether a value is a number, or a tensor without dims: ``total`` in ``total += loss``."""
     if isinstance(value, Tensor):
-        return value.type.shape.rank == 0 and not value.array
+        return value.type.shape.rank == 0
     return type_name(value) in ("int", "float") or (isinstance(value, Unknown) and value.scalar)
 
 
@@ -351,6 +369,7 @@ def _common_unknown(a: Value, b: Value, reason: str, cause: Any) -> Unknown:
     unknown = [v for v in (a, b) if isinstance(v, Unknown)]
     made.without_tensors = has_no_tensor(a) and has_no_tensor(b)
     made.scalar = is_scalar(a) and is_scalar(b)
+    made.is_object = not (_may_be_tensor(a) or _may_be_tensor(b))
     if unknown:
         made.origin = unknown[0].origin
     return made

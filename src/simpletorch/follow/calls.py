@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,6 +17,7 @@ from simpletorch.follow.mistakes import events
 from simpletorch.follow.model import hidden, iterators, kinds, members, names, unmodelled
 from simpletorch.follow.model.scopes import Scope
 from simpletorch.follow.model.training import promised
+from simpletorch.follow.numbers import sizes
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
     MISSING,
@@ -106,7 +108,10 @@ def _native(
     if args and type(args[0]) is Instance and members.is_bare(args[0]) and name.endswith(".__init__"):
         members.begun(run, args[0])
     try:
-        return work(run, args, kwargs) if not run.takers else unmodelled.watched(run, name, work, args, kwargs)
+        made = work(run, args, kwargs) if not run.takers else unmodelled.watched(run, name, work, args, kwargs)
+        if type(made) is Tensor or type(made) is tuple:
+            sizes.name_new(run, (*args, *kwargs.values()), made)
+        return made
     except (IndexError, KeyError, TypeError, AttributeError, ValueError, AssertionError) as error:
         if type(work) is Model and (refused := _misfit(run, work, args, kwargs)) is not None:
             return refused
@@ -186,6 +191,9 @@ def _method(run: Interpreter, name: str, receiver: Value, args: tuple[Value, ...
         return _native(run, name, work, (receiver, *args), kwargs)
     if isinstance(receiver, Tensor) and not receiver.array:
         return run.ask(f"Tensor.{name}", (receiver, *args), kwargs)
+    if type(receiver) is Iterator and name == "next" and not args and not kwargs:  # of a loader's, until torch 1.13
+        guards.may_raise(run, guards.ANY)
+        return call(run, run.program.builtin(run, "next"), (receiver,), {})
     if name == "backward" and branches.type_name(receiver) in ("int", "float"):
         gradients.need_number(run, receiver)
     guards.may_raise(run, guards.ANY)
@@ -364,7 +372,9 @@ def in_the_dark(run: Interpreter, function: Value, args: tuple[Value, ...], kwar
     guards.may_raise(run, guards.ANY)
     if isinstance(function, Unknown) and function.harmless:
         files.spoiled(run, (*args, *kwargs.values()))
-        return run.part(function, function.reason)
+        made = run.part(function, function.reason)
+        made.is_object = _is_class(function)
+        return made
     run.note_dark()
     if isinstance(function, Unknown) and function.fact is not None and _is_registration(function.fact[0]):
         run.called_back += args
@@ -383,9 +393,25 @@ def in_the_dark(run: Interpreter, function: Value, args: tuple[Value, ...], kwar
     made = run.unknown(reason)
     if isinstance(function, Unknown):
         made.origin, made.without_tensors = function.origin, function.without_tensors
+        made.is_object = _is_class(function)
     given = (function, *args, *kwargs.values())
     made.given = tuple(v for a in given for v in (a if type(a) is tuple else (a,)) if _is_kept(v))
     return made
+
+
+def _is_class(function: Unknown) -> bool:
+    """Whether it makes an object that is no tensor: ``torch_geometric.loader.DataLoader``, ``….from_pretrained``."""
+    name, owner = "", function
+    while isinstance(owner, Unknown) and owner.fact is not None and owner.fact[0].startswith("."):
+        name, owner = f"{owner.fact[0]}{name}", owner.fact[1]
+    library = _OF_LIBRARY.fullmatch(owner.reason) if isinstance(owner, Unknown) else None
+    return library is not None and _OF_CLASS.search(f"{library[1]}{name}") is not None
+
+
+_OF_LIBRARY: Final = re.compile(r"([\w.]+) isn't (?:followed|known to the follower)")
+_OF_CLASS: Final = re.compile(
+    r"(?:^|\.)(?:(?!\w*(?:Tensor|Variable|Parameter|Array)$)[A-Z]\w+|from_pretrained|from_config|load_from_checkpoint)$"
+)
 
 
 def _is_registration(name: str) -> bool:

@@ -386,6 +386,7 @@ class Interpreter:
                 made.harmless, made.origin = left.harmless, left.origin
             elif isinstance(right, Unknown):
                 made.origin = right.origin
+            made.scalar = operation in _COMPARISONS and branches.is_scalar(left) and branches.is_scalar(right)
             made.without_tensors = operation in OF_NUMBERS or (
                 operation not in OF_ARRAYS and branches.has_no_tensor(left) and branches.has_no_tensor(right)
             )
@@ -715,7 +716,7 @@ class Interpreter:
             return
         if isinstance(value, Unknown | Choice):
             self.unsaid.add((self.path, line, name))
-            if not branches.has_no_tensor(value):
+            if branches.may_lack_sizes(value):
                 self.unknown_lines.setdefault((self.path, line), _cause(value))
         if not isinstance(value, Tensor | int | Expr | tuple) or isinstance(value, bool):
             return
@@ -749,6 +750,7 @@ class Interpreter:
             self.unsaid.add((self.path, line, name))
 
 
+_COMPARISONS: Final = ("==", "!=", "<", "<=", ">", ">=")
 _OF_THE_WAY: Final = (
     *("path", "node", "stack", "running", "steps", "conditions", "going", "unsure_rounds", "hypothetical"),
     *("tries", "optional_imports", "guards", "takers", "questions", "handled", "unsure_modes", "promises"),

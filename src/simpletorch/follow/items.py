@@ -13,7 +13,7 @@ from simpletorch.follow.marks import sparsity
 from simpletorch.follow.memory import stand_ins
 from simpletorch.follow.mistakes import events
 from simpletorch.follow.model import kinds, metaclasses, unmodelled
-from simpletorch.follow.numbers import between, offsets, processes, sizes
+from simpletorch.follow.numbers import between, offsets, open_shapes, processes, sizes
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.sources.syntax import has_effects
 from simpletorch.follow.values import (
@@ -45,7 +45,6 @@ from simpletorch.follow.values import (
     is_known,
     is_tuple,
 )
-from simpletorch.rules import TensorType
 from simpletorch.rules.core.dtype import DType
 from simpletorch.shapes import Expr
 
@@ -181,20 +180,13 @@ def get(run: Interpreter, owner: Value, index: Value) -> Value:
     kinds.need(run, owner, "__getitem__")
     if isinstance(owner, Unknown) and owner.type == "str":
         return _part(run, owner, index)
-    if isinstance(owner, Unknown) and owner.fact is not None and owner.fact[0] == "shape" and is_int(index):
-        return _of_open_shape(run, owner, index)
+    if isinstance(owner, Unknown) and owner.fact is not None and owner.fact[0] == "shape":
+        return open_shapes.item(run, owner, index)
     if isinstance(owner, Unknown) and owner.matrix is not None and owner.matrix.kind in sparsity.ITEMS:
         found = sparsity.ITEMS[owner.matrix.kind](run, owner, index)
         if found is not None:
             return found
     return run.part(owner, owner.reason if isinstance(owner, Unknown) else "an item")
-
-
-def _of_open_shape(run: Interpreter, owner: Unknown, index: Value) -> Value:
-    """``x.shape[-1]`` where the number of dims isn't known, but the last ones may be."""
-    assert owner.fact is not None
-    size = run.ask("Tensor.size", (Tensor(TensorType(owner.fact[2])), index))
-    return size if is_int(size) else run.part(owner, owner.reason)
 
 
 def _of_instance(run: Interpreter, owner: Instance, index: Value) -> Value:

@@ -640,6 +640,7 @@ def _wide(run: Interpreter, cells: dict[Any, Any], key: Any, old: Value, now: Va
         return Tensor(TensorType(), array=old.array)
     changing = run.unknown(sizes.CHANGES, branches.type_name(now))
     changing.without_tensors = branches.has_no_tensor(old) and branches.has_no_tensor(now)
+    changing.scalar = branches.is_scalar(old) and branches.is_scalar(now)
     return changing
 
 

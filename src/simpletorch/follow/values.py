@@ -127,6 +127,7 @@ class Unknown:
         "first",
         "given",
         "harmless",
+        "is_object",
         "length",
         "matrix",
         "negates",
@@ -156,6 +157,7 @@ class Unknown:
     ) -> None:
         self.reason, self.type, self.cause = reason, type, cause
         self.harmless, self.without_tensors = harmless, without_tensors
+        self.is_object = False  # it is no tensor itself, nor a tuple with one, though it may hold some: a loader
         self.origin: str = reason  # why the value isn't known that it was derived from
         self.place: tuple[str, int] | None = None
         self.given: tuple[Instance | Function, ...] = ()  # what the call that made it was given: it may keep them

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
 __all__ = [
+    "ABSENT",
     "ALIASES",
     "CLASSES",
     "MADE",
@@ -60,6 +61,8 @@ MEMBERS: Final[dict[str, dict[str, Native | Property]]] = {}
 """Methods and properties of classes that are models, by the class's dotted name."""
 OWN: Final[dict[str, Path]] = {}
 """Of simpletorch's names those that are followed in a file of ours: the source itself, or a text that says the same."""
+ABSENT: Final[dict[str, Path]] = {}
+"""Of libraries' names those that a text of ours defines where the library isn't installed."""
 _FOLLOWED: Final = tuple(f"simpletorch.{name}._" for name in ("losses", "transforms", "language.models"))
 """How the dotted names begin of sources of ours that are followed from one to the other."""
 ALIASES: Final[dict[str, str]] = {}
@@ -99,6 +102,7 @@ _FILES: Final = {
     "pandas": "pandas",
     "pathlib": "python.system",
     "pyarrow": "arrow",
+    "cv2": "opencv",
     "datetime": "python.system",
     "glob": "python.system",
     "librosa": "sounds",
@@ -175,9 +179,11 @@ _FILES: Final = {
     "h5py": "installed.h5py",
     "accelerate": "installed.accelerate",
     "lightning": "installed.lightning",
+    "ogb": "installed.torch_geometric",
     "optuna": "installed.callers",
     "peft": "installed.peft",
     "pyspark": "installed.callers",
+    "prefetch_generator": "progress",
     "pytorch_lightning": "installed.lightning",
     "ray": "installed.callers",
     "huggingface_hub": "installed.transformers",

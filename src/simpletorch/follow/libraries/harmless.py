@@ -9,7 +9,10 @@ __all__ = ["OF_ARRAYS", "OF_NUMBERS", "is_harmless", "is_without_tensors"]
 
 OF_ARRAYS: Final = frozenset({".cm", ".colormaps", ".imread"})
 """Matplotlib's members that give arrays all the same."""
-OF_NUMBERS: Final = (".item", ".shape", ".ndim")
+OF_NUMBERS: Final = (
+    *(".device", ".dim", ".dtype", ".is_cuda", ".item", ".nbytes", ".ndim", ".nelement", ".numel", ".requires_grad"),
+    *(".shape", ".size", ".tolist"),
+)
 """Members that give no tensor, of a tensor, of an array and of whatever imitates them."""
 
 # Those that draw, write and show; what they give is neither a tensor nor an array.
@@ -23,6 +26,7 @@ _SHOWING: Final = frozenset(
         "comet_ml",
         "dotenv",
         "gdown",
+        "hbconfig",
         "loguru",
         "matplotlib",
         "neptune",

@@ -758,7 +758,13 @@ def _operated(run: Interpreter, method: str, left: Tensor, right: Value) -> Valu
     if isinstance(right, Tensor) and not right.array:
         return run.unknown("what an array and a tensor give")
     if isinstance(right, Unknown) and right.type not in ("int", "float", "bool"):
-        return run.unknown("what an array and an unknown value give")
+        is_of_each = method in _COMPARISONS or _PLAIN.get(method, "matmul") != "matmul"
+        if right.scalar and left.type.shape.min_rank and is_of_each:
+            dtype = BOOL if method in _COMPARISONS else left.type.dtype if method.startswith("__i") else None
+            return array(left.type.shape, dtype)
+        made = run.unknown("what an array and an unknown value give")
+        made.scalar = right.scalar and left.type.shape.rank == 0
+        return made
     if isinstance(right, List | tuple | range):
         right = as_array(run, right)
     if right is None or isinstance(right, str):
@@ -927,7 +933,9 @@ def _reduced(
         if found is not None:
             return found
     if is_vague(source):
-        return run.unknown(f"what numpy.{name} gives")
+        made_of = run.unknown(f"what numpy.{name} gives")
+        made_of.scalar = axis is None and keepdims is not True and out is None and isinstance(source, Unknown | List)
+        return made_of
     given = as_array(run, source)
     keep = keepdims if isinstance(keepdims, Unknown) else keepdims is True
     made = reduced(run, given, axis, keep, as_dtype(dtype, kind(given.type.dtype)), rule)

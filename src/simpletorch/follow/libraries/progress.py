@@ -56,6 +56,12 @@ _METHODS: Final[dict[str, Any]] = {
 library_class("tqdm.tqdm", methods=_METHODS, unknown="a progress bar")
 
 
+@native("prefetch_generator.BackgroundGenerator")
+def _ahead(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """An iterator that is asked ahead of time gives the same."""
+    return run.call(run.program.builtin(run, "iter"), (args[0] if args else kwargs["generator"],))
+
+
 @native("tqdm.trange")
 def _range(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     numbers = run.call(run.program.builtin(run, "range"), args)

@@ -30,6 +30,7 @@ __all__ = [
     "counted",
     "counts",
     "made_since",
+    "name_new",
     "named",
     "named_dim",
     "of_layer",
@@ -295,15 +296,24 @@ def counted(run: Interpreter, short: str, args: tuple[Value, ...], kwargs: Mappi
     return replace(result, shape=Shape(dims))
 
 
-def with_new(run: Interpreter, operands: Iterable[Value], result: TensorType) -> TensorType:
-    """The result of an operation, with a symbol for its one unknown size: ``x[:n]``.
+def with_new(run: Interpreter, operands: Iterable[Value], result: TensorType, least: int = 0) -> TensorType:
+    """The result of an operation, with a symbol for each unknown size: ``x[:n]``.
 
     The operands' own sizes must be known: an unknown size of a result may be that of an operand.
     """
     items = result.shape.items
-    if not result.shape.is_exact or items.count(UNKNOWN) != 1 or not all(map(_are_sized, operands)):
+    if not result.shape.is_exact or UNKNOWN not in items or not all(map(_are_sized, operands)):
         return result
-    return replace(result, shape=Shape(tuple(run.some_size(0) if d is UNKNOWN else d for d in items)))
+    return replace(result, shape=Shape(tuple(run.some_size(least) if d is UNKNOWN else d for d in items)))
+
+
+def name_new(run: Interpreter, operands: tuple[Value, ...], made: Tensor | tuple[Value, ...]) -> None:
+    """A symbol for each unknown size of what a library has made of these operands, as in `with_new`."""
+    for one in made if type(made) is tuple else (made,):
+        if type(one) is Tensor and UNKNOWN in one.type.shape.items:
+            known = with_new(run, operands, one.type, least=1)
+            if known is not one.type:
+                run.heap.learn(one.cells, known)
 
 
 def _are_sized(value: Value) -> bool:

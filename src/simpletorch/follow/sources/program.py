@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from simpletorch import _outside as outside
 from simpletorch.follow import guards
 from simpletorch.follow.disk.reach import Reach, here, project_of
-from simpletorch.follow.libraries import ALIASES, CLASSES, MADE, NATIVES, OWN, VALUES, load, source_of
+from simpletorch.follow.libraries import ABSENT, ALIASES, CLASSES, MADE, NATIVES, OWN, VALUES, load, source_of
 from simpletorch.follow.libraries.harmless import is_harmless, is_without_tensors
 from simpletorch.follow.libraries.pytorch.torch_nn import make_layer_class
 from simpletorch.follow.model.scopes import Scope
@@ -253,6 +253,8 @@ class Program:
             if self._members[real] is MISSING:
                 del self._members[real]  # the library may ask for it meanwhile: ``from package import module``
                 self._members[real] = self.packages.member(run, real)
+            if self._members[real] is MISSING and real in ABSENT:
+                self._members[real] = self._own(run, real, ABSENT[real])
         found = self._members[real]
         if isinstance(found, Namespace) and name != real:  # its members may have other names than the real one's
             found = self._members.setdefault(name, Namespace(name))
@@ -361,7 +363,7 @@ def canonical(name: str) -> str:
 @cache
 def _packages() -> frozenset[str]:
     """The dotted names that others lie under, as far as libraries are read."""
-    return _packages_of_rules() | _above(NATIVES, CLASSES, MADE, VALUES, ALIASES, OWN)
+    return _packages_of_rules() | _above(NATIVES, CLASSES, MADE, VALUES, ALIASES, OWN, ABSENT)
 
 
 @cache

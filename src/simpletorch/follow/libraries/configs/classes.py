@@ -146,6 +146,21 @@ _PLAIN: Final = frozenset(  # of these a dict or list stays itself
 library_class("pydantic.fields.FieldInfo")
 
 
+@native("pydantic.dataclasses.dataclass")
+def _dataclass(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """As ``dataclasses.dataclass``, where no field says more than its default."""
+    cls = run.resolve(args[0]) if args else None
+    held = map(run.resolve, cls.cells.values()) if isinstance(cls, Class) else ()
+    if kwargs or not isinstance(cls, Class) or any(_is_field(v) for v in held):
+        run.escape((*args, *kwargs.values()))
+        return run.unknown("a dataclass of pydantic")
+    return run.call(run.program.library(run, "dataclasses.dataclass"), args)
+
+
+def _is_field(value: Value) -> bool:
+    return isinstance(value, Instance) and value.cls.is_a("pydantic.fields.FieldInfo")
+
+
 @native("pydantic.Field")
 def _pydantic_field(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     made = Instance(run.program.library_class("pydantic.fields.FieldInfo"))

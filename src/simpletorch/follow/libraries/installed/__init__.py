@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow import files
-from simpletorch.follow.libraries import ALIASES, OWN, native
+from simpletorch.follow.libraries import ABSENT, ALIASES, OWN, native
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -21,12 +21,15 @@ __all__ = ["anything", "spoils", "stand"]
 _HERE: Final = Path(__file__).parent
 
 
-def stand(library: str, file: str, names: Mapping[str, str]) -> None:
-    """A text defines these names of a library: by name there, the places where the library has it."""
+def stand(library: str, file: str, names: Mapping[str, str], *, where_absent: bool = False) -> None:
+    """A text defines these names of a library: by name there, the places where the library has it.
+
+    ``where_absent``: what is installed comes before the text.
+    """
     for name, places in names.items():
         first, *others = (f"{library}.{place}" for place in places.split())
         real = f"{first.rpartition('.')[0]}.{name}"
-        OWN[real] = _HERE / file
+        (ABSENT if where_absent else OWN)[real] = _HERE / file
         ALIASES.update({place: real for place in (first, *others) if place != real})
 
 

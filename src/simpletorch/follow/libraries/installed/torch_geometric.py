@@ -1,4 +1,4 @@
-"""``torch_geometric``: how messages are passed, and graphs (`torch_geometric.txt`). Its layers' files are followed."""
+"""``torch_geometric``: how messages are passed, and graphs. Its layers' files are followed where they are installed."""
 
 from __future__ import annotations
 
@@ -34,6 +34,35 @@ _STANDING: Final = {
 }
 """By name in the text, where torch_geometric has it."""
 stand("torch_geometric", "torch_geometric.txt", _STANDING)
+
+_DATA: Final = {
+    "Batch": "data.batch.Batch data.Batch",
+    "DataLoader": "loader.dataloader.DataLoader loader.DataLoader data.DataLoader",
+    "Planetoid": "datasets.planetoid.Planetoid datasets.Planetoid",
+    "TUDataset": "datasets.tu_dataset.TUDataset datasets.TUDataset",
+    "Compose": "transforms.compose.Compose transforms.Compose",
+    "Same": "transforms.Same transforms.NormalizeFeatures transforms.ToDevice",
+    "RandomLinkSplit": "transforms.random_link_split.RandomLinkSplit transforms.RandomLinkSplit",
+    "degree": "utils._degree.degree utils.degree",
+}
+stand("torch_geometric", "torch_geometric_data.txt", _DATA)
+stand(
+    "ogb",
+    "torch_geometric_data.txt",
+    {
+        "PygGraphPropPredDataset": "graphproppred.dataset_pyg.PygGraphPropPredDataset "
+        "graphproppred.PygGraphPropPredDataset",
+        "AtomEncoder": "graphproppred.mol_encoder.AtomEncoder",
+    },
+)
+_LAYERS: Final = {
+    "GCNConv": "nn.conv.gcn_conv.GCNConv nn.GCNConv nn.conv.GCNConv",
+    "GraphConv": "nn.conv.graph_conv.GraphConv nn.GraphConv nn.conv.GraphConv",
+    "SAGEConv": "nn.conv.sage_conv.SAGEConv nn.SAGEConv nn.conv.SAGEConv",
+    "GINConv": "nn.conv.gin_conv.GINConv nn.GINConv nn.conv.GINConv",
+    "GATConv": "nn.conv.gat_conv.GATConv nn.GATConv nn.conv.GATConv",
+}
+stand("torch_geometric", "torch_geometric_data.txt", _LAYERS, where_absent=True)
 
 
 @native("simpletorch_installed.parameters")

@@ -1005,7 +1005,7 @@ def _extreme(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[
     if found is None:
         one = iteration.item(run, args[0])
         made = run.unknown(f"the {name} of a list", branches.type_name(one), getattr(one, "cause", "data"))
-        made.without_tensors = branches.has_no_tensor(one)
+        made.without_tensors, made.scalar = branches.has_no_tensor(one), branches.is_scalar(one)
         return made
     if not found:
         if "default" in kwargs:
@@ -1033,6 +1033,7 @@ def _extreme(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[
     found_type = types.pop() if len(types) == 1 else None  # of an int and a float, either may be it
     made = run.unknown(f"the {name} of values that aren't known", found_type, cause)
     made.without_tensors = all(map(branches.has_no_tensor, values))
+    made.scalar = all(map(branches.is_scalar, values))
     return made
 
 
@@ -1125,7 +1126,9 @@ def pure(name: str, function: Callable[..., Any], type: str | None = None) -> Na
         if known and not is_huge(name, args) and weight(args) <= LARGEST:
             return computed(run, function, args, kwargs)
         causes = {v.cause for v in args if isinstance(v, Unknown)}
-        return run.unknown(f"what {name} gives", type, "data" if causes == {"data"} else "code")
+        made = run.unknown(f"what {name} gives", type, "data" if causes == {"data"} else "code")
+        made.scalar = name == "builtins.pow" and all(branches.type_name(v) in ("int", "float") for v in args)
+        return made
 
     return Native(name, work)
 

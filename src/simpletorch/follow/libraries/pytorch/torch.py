@@ -13,7 +13,7 @@ from simpletorch.follow.libraries import ALIASES, VALUES, jax, library_class, me
 from simpletorch.follow.marks import carried, devices, gradients, layout, sparsity
 from simpletorch.follow.marks.origins import ORIGINS
 from simpletorch.follow.mistakes import events
-from simpletorch.follow.numbers import indexes, offsets, sizes
+from simpletorch.follow.numbers import indexes, offsets, open_shapes, sizes
 from simpletorch.follow.sources.syntax import walk
 from simpletorch.follow.values import (
     HISTORY,
@@ -453,6 +453,8 @@ def _size_of(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]
     which = run.resolve(which)
     if isinstance(shape, Sizes) and isinstance(which, int) and -len(shape) <= which < len(shape):
         return shape[which]
+    if isinstance(shape, Unknown) and shape.fact is not None and type(which) is int:
+        return open_shapes.item(run, shape, which)
     return run.ask("Tensor.size", (args[0], which))
 
 
@@ -645,6 +647,18 @@ def _count(returned: ast.expr | None) -> int | None:
     return None
 
 
+def _call_function(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """``MyFunction()(x)`` is refused since torch 1.5; what ``forward`` gave before is what the program counts on."""
+    function, *given = args
+    name = function.cls.name if isinstance(function, Instance) else "A function of autograd"
+    message = f"{name} is a function of autograd, which torch refuses to call as an object"
+    refused = guards.refuse(run, message, f"{name}.apply(…), with a static forward(ctx, …)", "RuntimeError")
+    forward = function.cls.find("forward") if isinstance(function, Instance) else None
+    if forward is None or not isinstance(forward[0], Function):
+        return refused
+    return run.call(run.attribute(function, "forward"), tuple(given), kwargs)
+
+
 def _subclassed_function(run: Interpreter, cls: Class) -> None:
     cls.cells.setdefault("apply", Method(Native("apply", _apply_function), cls))
 
@@ -655,7 +669,7 @@ def _save(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
 
 
 library_class("torch.autograd.FunctionCtx", methods={"save_for_backward": _save, "mark_non_differentiable": _nothing})
-library_class("torch.autograd.Function", subclassed=_subclassed_function)
+library_class("torch.autograd.Function", methods={"__call__": _call_function}, subclassed=_subclassed_function)
 
 
 @native("torch.utils.checkpoint.checkpoint")

@@ -192,7 +192,7 @@ def _collate(run: Interpreter, samples: Value) -> Value:
 def _default_collate(run: Interpreter, batch: Value) -> Value:
     found = run.items(batch)
     one = iteration.item(run, batch) if found is None else branches.common_item(found, "which sample it is")
-    return collated(run, one, UNKNOWN if found is None else len(found))
+    return collated(run, one, run.some_size() if found is None else len(found))
 
 
 @model(f"{_DATA}.default_convert")
@@ -585,6 +585,7 @@ def _batch(run: Interpreter, me: Instance, last: int | None = None) -> Value:
             _check_sizes(run, one, size, start)
         elif not shuffle and run.resolve(run.attribute(me, "sampler")) is None:
             _check_first(run, run.resolve(run.attribute(me, "dataset")), size)
+    size = run.some_size() if size is UNKNOWN else size
     batch = batch_of(run, one, size, collate, tuples=bool(_metadata(me.cls, "tuples")))
     return sequences.loaded(run, batch) if collate is None else batch
 

@@ -211,7 +211,7 @@ for _name, _init, _get in (("FakeData", _init_fake, _fake), ("CelebA", _init_fac
     )
 
 
-@native(f"{_DATASETS}.folder.default_loader", f"{_DATASETS}.folder.pil_loader")
+@native(f"{_DATASETS}.default_loader", f"{_DATASETS}.pil_loader")
 def _load(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     return image(run, "RGB", None, None)
 
