@@ -361,7 +361,7 @@ def _named_twice(kwargs: Mapping[str, Value], more: Mapping[Any, Value]) -> None
 
 def _call(run: Interpreter, node: ast.Call, scope: Scope) -> Value:
     called = node.func
-    if type(called) is ast.Name and called.id == "super" and scope.find("super") is MISSING:
+    if type(called) is ast.Name and called.id == "super" and _is_pythons(scope.find("super"), "super"):
         return _super(run, node, scope)
     function = run.evaluate(called, scope)
     args, behind = _spread(run, node.args, scope)
@@ -519,6 +519,11 @@ def _transposed(run: Interpreter, node: ast.expr, scope: Scope) -> Value:
     if found is None:
         return Iterator(None, as_tuple(List(None, iteration.item(run, row))))
     return Iterator(tuple(as_tuple(List(None, v)) for v in found))
+
+
+def _is_pythons(found: Value, name: str) -> bool:
+    """Whether a name is Python's own, also where it is imported: ``from builtins import super``."""
+    return found is MISSING or (isinstance(found, Native) and found.name == f"builtins.{name}")
 
 
 def _is_other(cls: Class, owner: Class) -> bool:
