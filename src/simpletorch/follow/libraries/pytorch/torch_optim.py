@@ -208,6 +208,7 @@ _NEEDS: Final = {
 }
 """What each needs beside its optimizer."""
 _ORDER: Final = {
+    "ChainedScheduler": "schedulers optimizer",
     "OneCycleLR": "optimizer max_lr total_steps epochs steps_per_epoch",
     "CosineAnnealingLR": "optimizer T_max eta_min last_epoch",
     "PolynomialLR": "optimizer total_iters power last_epoch",
@@ -242,7 +243,7 @@ def _init_scheduler(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str,
         guards.refuse(run, message, "the optimizer of its parameters")
         given["optimizer"] = run.unknown("an optimizer")
     events.SCHEDULER(run, me, given)
-    run.heap.write(me.cells, "optimizer", given.get("optimizer"))
+    run.heap.write(me.cells, "optimizer", given.get("optimizer", run.unknown("the optimizer of a scheduler")))
     for name in ("last_epoch", "_step_count"):
         run.heap.write(me.cells, name, run.unknown("how often a scheduler stepped", "int", "data"))
     run.heap.write(me.cells, "base_lrs", List(None, _rate(run)))
