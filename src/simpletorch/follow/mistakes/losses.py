@@ -49,8 +49,8 @@ def _check_divergence(run: Interpreter, short: str, args: tuple[Value, ...], kwa
                  "log_softmax instead; the target has probabilities, unless log_target=True")  # fmt: skip
     takes_logarithms = run.resolve(args[5] if len(args) > 5 else kwargs.get("log_target", False))
     if expected is not None and expected[0] == "log_softmax" and takes_logarithms is False:
-        run.find("tensor-loss", f"{short} takes a target of probabilities, but it is given a log_softmax: the loss is NaN",
-                 "log_target=True, or a softmax")  # fmt: skip
+        run.find("tensor-loss", f"{short} takes a target of probabilities, but it is given a log_softmax",
+                 "log_target=True, or a softmax: the loss is NaN now")  # fmt: skip
     elif expected is not None and expected[0] == "softmax" and takes_logarithms is True:
         run.find("tensor-loss", f"{short} with log_target=True takes logarithms, but its target is a softmax",
                  "log_softmax instead, or leave log_target out")  # fmt: skip
