@@ -14,6 +14,7 @@ from simpletorch._stub import homes
 from simpletorch.follow import calls, files
 from simpletorch.follow.libraries import ALIASES, OWN, VALUES, Work, gives, library_class, native
 from simpletorch.follow.libraries.simpletorch import launched, training  # noqa: F401  (tables)
+from simpletorch.follow.model import handlers
 from simpletorch.follow.values import (
     MISSING,
     Function,
@@ -201,6 +202,7 @@ _followed(
 )
 _followed("data", "data/loading", _builder="LoaderBuilder")
 _followed("distributed.actors", actors="Actor Actors Pending share spawn")
+_followed("errors", results="Err Ok attempt")
 _followed("optim", _warmup="LinearWarmup WarmupCosine", averages="EMA SWA", groups="ParameterGroup decay_groups")
 _followed("checkpoint", checkpoints="Saved load save save_async")
 _followed("export", exported="Exported aot onnx program torchscript")
@@ -229,6 +231,7 @@ _followed(
     _transform="Transform takes_batches",
 )
 ALIASES["simpletorch.nn._module"] = "torch.nn"
+ALIASES.update({f"simpletorch.{name}": f"simpletorch.errors.{name}" for name in ("Err", "Ok", "attempt")})
 for _name in (*map(_package_of, OWN), "simpletorch.train._following", "simpletorch.language"):
     ALIASES.setdefault(_name, _name)
 
@@ -249,7 +252,17 @@ def _resized_windows(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str
     return run.call(run.program.library(run, "simpletorch.transforms._resize.resize"), (images, *options))
 
 
-@native("torch.errors.as_also")
+@native("simpletorch.errors._following.is_explained")
+def _is_explained(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """Whether an exception is torch's, of tensors that don't fit; others of torch's look like the program's own."""
+    found = handlers.mistake_of(run.resolve(args[0]))
+    return True if found is not None and found.code in _EXPLAINED else run.unknown("whose exception it is", "bool")
+
+
+_EXPLAINED: Final = frozenset({"tensor-shape", "tensor-dtype", "tensor-device", "tensor-layout", "tensor-grad"})
+
+
+@native("torch.errors.as_also", "simpletorch.errors.as_also")
 def _as_also(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     return run.unknown("a class of errors")
 
