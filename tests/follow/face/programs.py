@@ -49,7 +49,7 @@ _MODULES = {"data": "torch.utils.data", "optim": "torch.optim", "nn": "torch.nn"
 _OURS = re.compile(
     r"\b(?:losses|metrics|train|transforms|pure|Digits|MLP|FeedForward|Residual|SelfAttention|CharTokens)\b|\w+Block"
     r"|ReplayBuffer|decay_groups|ParameterGroup|run_padded|EMA|SWA|Warmup|amp\.|kernels\.|export\."
-    r"|distributed\.|autograd\.|checkpoint|to_dlpack|BFloat16|shape="
+    r"|\battempt\b|distributed\.|autograd\.|checkpoint|to_dlpack|BFloat16|shape="
 )
 
 

@@ -99,9 +99,9 @@ def is_none(value: Value, name: str = "") -> bool:
 
 def _is_no_tensor(value: Instance, name: str) -> bool:
     """Whether an object's classes are all known, and none says how it is a tensor, or does itself as ``name``."""
-    if isinstance(value.native, Packed):
-        return True
     cls = value.cls
+    if isinstance(value.native, Packed) or "is_no_tensor" in cls.metadata:
+        return True
     if cls.unknown_base is not None or any("metaclass" in c.metadata for c in cls.mro) or members.is_of_mistake(value):
         return False
     return all(map(_is_known, cls.mro)) and not any(cls.find(n) for n in (*_WITHOUT, name)) and name not in value.cells
@@ -394,7 +394,8 @@ def _items(value: Value) -> Iterable[tuple[str, Value]]:
     elif isinstance(value, Instance) and isinstance(value.native, Packed):
         yield ".data", Tensor(value.native.data)
     elif isinstance(value, Instance):
-        yield from ((f".{key}", one) for key, one in value.cells.items() if isinstance(key, str))
+        places = {"(value)": ".wait()"}
+        yield from ((places.get(key, f".{key}"), one) for key, one in value.cells.items() if isinstance(key, str))
     elif isinstance(value, Dict):
         yield from ((f"[{key!r}]", one) for key, one in value.cells.items())
     else:
