@@ -316,12 +316,9 @@ def _lacks(run: Interpreter, value: Value, name: str) -> Unknown | None:
     if type(value) is Dict and name in value.cells and kinds.has_attribute(value, name) is False:
         message = f"a dict has no attribute {name!r}, which is one of its keys"
         return guards.refuse(run, message, f"[{name!r}]", "AttributeError")
-    if type(value) is Dict and name in _OF_MODULES and kinds.has_attribute(value, name) is False:
-        if any(isinstance(run.resolve(v), Tensor) for v in value.cells.values()):
-            message = f"a dict of tensors has no attribute {name!r}, which a module has"
-            return guards.refuse(
-                run, message, "build the model, which load_state_dict(...) then fills", "AttributeError"
-            )
+    if type(value) is Dict and name in _OF_MODULES and any(isinstance(v, Tensor) for v in value.cells.values()):
+        message = f"a dict of tensors has no attribute {name!r}, which a module has"
+        return guards.refuse(run, message, "build the model, which load_state_dict(...) fills", "AttributeError")
     if type(value) in (tuple, List) and name in _OF_MODULES and kinds.has_attribute(value, name) is False:
         held = [(shown, v) for shown, v in _items(value) if isinstance(v, Instance) and v.cls.is_a(members.MODULE)]
         if held:
