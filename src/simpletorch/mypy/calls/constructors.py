@@ -62,9 +62,11 @@ def construct(context: FunctionSigContext, types: TypeTable) -> CallableType:
 
 
 def with_open_sizes(signature: CallableType, fullname: str) -> CallableType:
-    """A module of the program's whose type variables no argument decides: ``forward`` is given them, call by call."""
+    """A module whose base ``Module[In, Out]`` has type variables that no argument decides: each call does."""
     made = get_proper_type(signature.ret_type)
     if not isinstance(made, Instance) or made.type.fullname != fullname or not made.args or not is_module(made):
+        return signature
+    if made.type.defn.removed_base_type_exprs:  # ``Generic[D]``: the class itself has the variable
         return signature
     decided = {v.id for t in signature.arg_types for v in get_type_vars(t)}
     args = [any_type() if isinstance(a, TypeVarType) and a.id not in decided else a for a in made.args]
