@@ -70,8 +70,11 @@ def _check_names(run: Interpreter, loaded: Mapping[Any, Value], module: Instance
         return
     said = [f"lacks {', '.join(lacking[:_MOST_NAMED])}"] if lacking else []
     said += [f"has {', '.join(odd[:_MOST_NAMED])}, which the model hasn't"] if odd else []
-    message = f"load_state_dict: what is loaded {' and '.join(said)}"
-    guards.refuse(run, message, "build the same model, or give strict=False", "RuntimeError")
+    prefix = odd[0].removesuffix(lacking[0]) if odd and lacking else ""
+    hint = "build the same model, or give strict=False"
+    if prefix and odd == [prefix + name for name in lacking]:
+        hint = f"{{name.removeprefix({prefix!r}): tensor for name, tensor in state.items()}}"
+    guards.refuse(run, f"load_state_dict: what is loaded {' and '.join(said)}", hint, "RuntimeError")
 
 
 _MOST_NAMED: Final = 4
