@@ -405,7 +405,7 @@ def _pushed(
 
 
 def _attempted(context: SignatureContext, types: TypeTable) -> CallableType:
-    """``attempt(f, x)``: `Ok` has what ``f`` gives. What doesn't fit is the reason to attempt it, and no mistake."""
+    """``attempt(f, x)``: `Ok` has what ``f`` gives. A call that may not fit is attempted on purpose."""
     with cast(Any, context.api).msg.filter_errors() as found:
         signature = _forwarded(context, types)
     return context.default_signature if found.has_new_errors() else signature

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from simpletorch.follow import guards
+from simpletorch.follow import guards, operators
 from simpletorch.follow.libraries import ALIASES, by_name, library_class, model, native
 from simpletorch.follow.marks import layout, streams
 from simpletorch.follow.model import kinds
@@ -211,7 +211,7 @@ library_class(
     },
 )
 _WAIT: Final = ".wait() gives the result to this stream, once it is there"
-_OPERATORS: Final = "add sub mul truediv floordiv mod pow matmul and or xor lt le gt ge"
+_OPERATORS: Final = [name for name in operators.METHODS.values() if name not in ("__eq__", "__ne__")]
 
 
 def _used_early(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
@@ -231,8 +231,8 @@ library_class(
         "synchronize": _pending_synchronize,
         "query": _whether,
         "__getattr__": _asked_early,
-        **{f"__{name}__": _used_early for name in ("neg", "abs", "getitem", "float", "int", "iter")},
-        **{f"__{side}{name}__": _used_early for name in _OPERATORS.split() for side in ("", "r")},
+        **dict.fromkeys((*_OPERATORS, *(f"__r{name[2:]}" for name in _OPERATORS)), _used_early),
+        **dict.fromkeys(("__abs__", "__getitem__", "__float__", "__int__", "__iter__"), _used_early),
     },
     is_no_tensor=True,
 )

@@ -1,4 +1,4 @@
-"""What the texts of ``simpletorch.train`` ask of models, batches and optimizers."""
+"""Questions that the texts of ``simpletorch.train`` ask about models, batches and optimizers."""
 
 from __future__ import annotations
 
