@@ -204,6 +204,7 @@ def _is_overridden(receiver: Instance, method: str) -> bool:
 
 def _user_function(fullname: str, context: FunctionSigContext, types: TypeTable) -> FunctionLike:
     signature = functions.call_function(context.default_signature, context, types, fullname.rpartition(".")[2])
+    signature = constructors.with_open_sizes(signature, fullname)
     return operators.with_dtypes(signature, context, types, fullname)
 
 

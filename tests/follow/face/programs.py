@@ -49,6 +49,7 @@ _MODULES = {"data": "torch.utils.data", "optim": "torch.optim", "nn": "torch.nn"
 _OURS = re.compile(
     r"\b(?:losses|metrics|train|transforms|pure|Digits|MLP|FeedForward|Residual|SelfAttention|CharTokens)\b|\w+Block"
     r"|ReplayBuffer|decay_groups|ParameterGroup|run_padded|EMA|SWA|Warmup|amp\.|kernels\.|export\."
+    r"|\battempt\b|distributed\.|\bcuda\.|interop|builder|OneCycleLR|Sequential\(\["
     r"|autograd\.|checkpoint|to_dlpack|BFloat16|shape="
 )
 
@@ -64,9 +65,10 @@ def as_torch(text: str) -> str | None:
     text = re.sub(r"\bst\.(\w+)", lambda m: _MODULES.get(m[1]) or f"{homes('simpletorch')[m[1]]}.{m[1]}", text)
     text = re.sub(r"\bParameter\.(\w+)(\(\[[^]]*\]\))", r"nn.Parameter(torch.\1\2)", text)
     text = re.sub(r"\bCUDATensor\.(\w+)\((.*?)\)", r"torch.\1(\2, device='cuda')", text)
-    text = re.sub(r"\bTensor\[Float64\]\.(\w+)\((.*?)\)", r"torch.\1(\2, dtype=torch.float64)", text)
+    typed = r"\bTensor\[(\w+)\]\.(\w+)\((.*?)\)"
+    text = re.sub(typed, lambda m: f"torch.{m[2]}({m[3]}, dtype=torch.{m[1].lower()})", text)
     text = re.sub(r"\b(?:CPU)?Tensor\.(\w+)", r"torch.\1", text)
-    text = re.sub(r"\bDevice\.CUDA\(0\)", "'cuda:0'", text)
+    text = re.sub(r"\bDevice\.CUDA\((\d)\)", r"'cuda:\1'", text)
     text = re.sub(r"\bDevice\.CPU\b", "'cpu'", text)
     return re.sub(r"\bdtype=(Float64|UInt8)\b", lambda m: f"dtype=torch.{m[1].lower()}", text)
 

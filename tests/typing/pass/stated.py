@@ -70,3 +70,28 @@ def many(models: list[snn.Module[Tensor[Float32, B, 11], Tensor[Float32, B, 7]]]
 
 
 many([snn.Linear(11, 7), Encoder()])
+
+
+class Cut(snn.Module[Tensor[Float32, B, 7], Tensor[Float32, B, 3]]):
+    """No argument of the constructor says what B is: each call does."""
+
+    def forward(self, x: Tensor[Float32, B, 7]) -> Tensor[Float32, B, 3]:
+        return x[:, :3]
+
+
+def cut_in_a_variable() -> Tensor[Float32, 5, 3]:
+    cut = Cut()
+    first = Cut()(Tensor.zeros([2, 7]))
+    second: Tensor[Float32, 2, 3] = first
+    print(second)
+    return cut(Tensor.zeros([5, 7]))
+
+
+class Cuts(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.cut = Cut()
+        self.cuts = nn.ModuleList([Cut(), Cut()])
+
+    def forward(self, x: Tensor[Float32, B, 7]) -> Tensor[Float32, B, 3]:
+        return self.cut(x)

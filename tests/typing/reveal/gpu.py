@@ -2,7 +2,7 @@
 
 import torch
 
-from simpletorch import cuda
+from simpletorch import Tensor, cuda
 
 pool = cuda.TensorPool("cpu")
 reveal_type(pool.get(64, 784))  # R: Tensor[Float32, 64, 784]
@@ -15,6 +15,12 @@ def scaled(x: torch.Tensor, by: float) -> tuple[torch.Tensor, float]:
     return x * by, by
 
 
+x = torch.ones(3, 5)
+reveal_type(cuda.Stream("cpu").run(torch.matmul, x, x.T).wait())  # R: Tensor[Float32, 3, 3]
+reveal_type(cuda.Stream("cpu").run(torch.nn.Linear(5, 2), x).synchronize())  # R: Tensor[Float32, 3, 2]
+reveal_type(cuda.Stream("cpu").run(lambda: x.sum(1)).wait())  # R: Tensor[Float32, 3]
+made = cuda.Stream("cpu").run(Tensor.randn, [3, 5])
+reveal_type(made.wait())  # R: Tensor
 pending = cuda.Stream("cpu").run(scaled, torch.ones(3), by=2.0)
 reveal_type(pending.stream)  # R: simpletorch.cuda._streams.Stream
 reveal_type(pending.wait()[1])  # R: float

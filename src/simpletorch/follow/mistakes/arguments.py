@@ -14,16 +14,17 @@ from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow import guards, layers
+from simpletorch.follow.libraries import Model
 from simpletorch.follow.libraries.pytorch.signatures import PARAMETERS
 from simpletorch.follow.mistakes import events
 from simpletorch.follow.model import members
-from simpletorch.follow.values import Class, Function, Instance, Tensor, Unknown, Value
-from simpletorch.rules import MODULES
+from simpletorch.follow.values import Class, Function, Instance, Native, Tensor, Unknown, Value
+from simpletorch.rules import MODULES, ModuleRule
 from simpletorch.rules.core.binding import Binder
+from simpletorch.rules.core.registry import forward_rule
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
-    from simpletorch.follow.libraries import Model
 
 __all__ = ["LISTENS", "of_layer"]
 
@@ -141,6 +142,27 @@ def of_layer(run: Interpreter, binder: Binder, args: tuple[Value, ...], kwargs: 
     return None if own is None else binder.misfit(len(args) + 1, kwargs, 1)
 
 
+def _of_batch(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> str | None:
+    """The same of a batch's inputs, which stand in no call of the program."""
+    found = module.cls.find("forward")
+    if found is None or "forward" in module.cells or any(map(module.state.get, _MAY_CHANGE_ARGUMENTS)):
+        return None
+    forward = found[0]
+    if isinstance(forward, Function):
+        own = None if _may_be_another(forward, module) else (_binder(forward), _shown(forward))
+    elif isinstance(module.native, ModuleRule):
+        own = forward_rule(type(module.native)).binder, str(module.native)  # type: ignore[arg-type]
+    else:
+        work = forward.work if isinstance(forward, Native) else None
+        own = (work.binder, work.shown) if isinstance(work, Model) else None
+    wrong = None if own is None else own[0].misfit(len(args) + 1, kwargs, 1)
+    return None if own is None or wrong is None else f"{own[1]} {wrong}"
+
+
+_MAY_CHANGE_ARGUMENTS: Final = ("hooked", "around", "open")
+"""What the state of a module has whose call isn't the one of its ``forward``."""
+
+
 def _binder(function: Function) -> Binder:
     spec = function.node.args
     names = tuple(a.arg for a in (*spec.posonlyargs, *spec.args))
@@ -175,4 +197,9 @@ def _signature(function: Function, *names: str) -> str:
     return f"def {function.name}({', '.join(names)})"
 
 
-LISTENS: Final = (events.MISFIT.to(_of_function), events.MODEL_MISFIT.to(_of_model), events.OPTIONS.to(_of_constructor))
+LISTENS: Final = (
+    events.MISFIT.to(_of_function),
+    events.MODEL_MISFIT.to(_of_model),
+    events.BATCH.to(_of_batch),
+    events.OPTIONS.to(_of_constructor),
+)

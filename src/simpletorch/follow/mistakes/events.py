@@ -157,6 +157,8 @@ MISFIT: Final[Event[[Interpreter, Function, Args, Kwargs]]] = Event()
 """A function of the program, or of a stub, is given arguments that don't fit it."""
 MODEL_MISFIT: Final[Event[[Interpreter, Model, Args, Kwargs]]] = Event()
 """The same of a library's function."""
+BATCH: Final[Event[[Interpreter, Instance, Args, Kwargs]]] = Event()
+"""A module is to be called with the inputs of a batch: the answer is why its ``forward`` doesn't take them."""
 CALL: Final[Event[[Interpreter, str, Args, Kwargs]]] = Event()
 """A function of a library is called, in a pure function."""
 UNCALLABLE: Final[Event[[Interpreter, Value, Args, Kwargs]]] = Event()

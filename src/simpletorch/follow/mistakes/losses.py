@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from simpletorch.follow.marks import origins
 from simpletorch.follow.mistakes import events
 from simpletorch.follow.values import HISTORY, Tensor, Value
+from simpletorch.rules.layers.losses import KLDivLoss
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -31,14 +32,38 @@ _LOSSES: Final = {
 }
 
 
+def _form(value: Value) -> tuple[str, int | None] | None:
+    """Whether a tensor has probabilities, their logarithms or scores, and along which dim."""
+    known = value.cells.get(HISTORY) if isinstance(value, Tensor) else None
+    return None if known is None else known.form
+
+
+def _check_divergence(run: Interpreter, short: str, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> None:
+    """A warning where a divergence is given probabilities for logarithms, or the other way round."""
+    form, expected = (
+        _form(args[0] if args else kwargs.get("input")),
+        _form(args[1] if len(args) > 1 else kwargs.get("target")),
+    )
+    if form is not None and form[0] == "softmax":
+        run.find("tensor-loss", f"{short} takes logarithms of probabilities, but its input is a softmax",
+                 "log_softmax instead; the target has probabilities, unless log_target=True")  # fmt: skip
+    takes_logarithms = run.resolve(args[5] if len(args) > 5 else kwargs.get("log_target", False))
+    if expected is not None and expected[0] == "log_softmax" and takes_logarithms is False:
+        run.find("tensor-loss", f"{short} takes a target of probabilities, but it is given a log_softmax",
+                 "log_target=True, or a softmax: the loss is NaN now")  # fmt: skip
+    elif expected is not None and expected[0] == "softmax" and takes_logarithms is True:
+        run.find("tensor-loss", f"{short} with log_target=True takes logarithms, but its target is a softmax",
+                 "log_softmax instead, or leave log_target out")  # fmt: skip
+
+
 def _check(run: Interpreter, short: str, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> None:
     """A warning where a loss takes something else than it is given."""
     loss = _LOSSES[short]
     value = args[0] if args else kwargs.get("input")
-    known = value.cells.get(HISTORY) if isinstance(value, Tensor) else None
-    if known is None or known.form is None or not isinstance(value, Tensor):
+    form = _form(value)
+    if form is None or not isinstance(value, Tensor):
         return
-    name, dim = known.form
+    name, dim = form
     rank = value.type.shape.rank
     classes = None if rank is None else min(rank - 1, 1)
     if loss == "logits" and name in ("sigmoid", "softmax"):
@@ -72,8 +97,7 @@ _CHOICES: Final = {"argmax": 1, "max": 1, "topk": 2, "multinomial": None, "Categ
 def _check_choice(run: Interpreter, short: str, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> None:
     """A warning where a class is picked for each sample from a softmax that is over the samples."""
     value = args[0] if args else kwargs.get("input")
-    known = value.cells.get(HISTORY) if isinstance(value, Tensor) else None
-    if known is None or known.form not in _OVER_SAMPLES or not isinstance(value, Tensor):
+    if not isinstance(value, Tensor) or _form(value) not in _OVER_SAMPLES:
         return
     at = _CHOICES[short]
     last = -1 if short == "topk" or at is None else None
@@ -90,10 +114,13 @@ def _check_choice(run: Interpreter, short: str, args: tuple[Value, ...], kwargs:
 _OVER_SAMPLES: Final = (("softmax", 0), ("log_softmax", 0))
 
 
+_CHECKS: Final = {"kl_div": _check_divergence, **dict.fromkeys(_CHOICES, _check_choice)}
+
+
 def _operation(name: str) -> Callable[[Interpreter, tuple[Value, ...], Mapping[str, Value], Value], None] | None:
     """The listener to an operation."""
     short = name.rpartition(".")[2]
-    check = _check if short in _LOSSES else _check_choice if short in _CHOICES else None
+    check = _check if short in _LOSSES else _CHECKS.get(short)
     return None if check is None else lambda run, args, kwargs, result: check(run, short, args, kwargs)
 
 
@@ -107,6 +134,8 @@ def _layer(
 ) -> None:
     if short in _LOSSES:
         _check(run, short, args, {**kwargs, "reduction": getattr(rule, "reduction", "mean")})
+    elif isinstance(rule, KLDivLoss):
+        _check_divergence(run, short, args, {**kwargs, "log_target": rule.log_target})
 
 
 def _choice(run: Interpreter, name: str, source: Value) -> None:

@@ -99,9 +99,9 @@ def is_none(value: Value, name: str = "") -> bool:
 
 def _is_no_tensor(value: Instance, name: str) -> bool:
     """Whether an object's classes are all known, and none says how it is a tensor, or does itself as ``name``."""
-    if isinstance(value.native, Packed):
-        return True
     cls = value.cls
+    if isinstance(value.native, Packed) or "is_no_tensor" in cls.metadata:
+        return True
     if cls.unknown_base is not None or any("metaclass" in c.metadata for c in cls.mro) or members.is_of_mistake(value):
         return False
     return all(map(_is_known, cls.mro)) and not any(cls.find(n) for n in (*_WITHOUT, name)) and name not in value.cells
@@ -316,6 +316,9 @@ def _lacks(run: Interpreter, value: Value, name: str) -> Unknown | None:
     if type(value) is Dict and name in value.cells and kinds.has_attribute(value, name) is False:
         message = f"a dict has no attribute {name!r}, which is one of its keys"
         return guards.refuse(run, message, f"[{name!r}]", "AttributeError")
+    if type(value) is Dict and name in _OF_MODULES and any(isinstance(v, Tensor) for v in value.cells.values()):
+        message = f"a dict of tensors has no attribute {name!r}, which a module has"
+        return guards.refuse(run, message, "build the model, which load_state_dict(...) fills", "AttributeError")
     if type(value) in (tuple, List) and name in _OF_MODULES and kinds.has_attribute(value, name) is False:
         held = [(shown, v) for shown, v in _items(value) if isinstance(v, Instance) and v.cls.is_a(members.MODULE)]
         if held:
@@ -394,7 +397,8 @@ def _items(value: Value) -> Iterable[tuple[str, Value]]:
     elif isinstance(value, Instance) and isinstance(value.native, Packed):
         yield ".data", Tensor(value.native.data)
     elif isinstance(value, Instance):
-        yield from ((f".{key}", one) for key, one in value.cells.items() if isinstance(key, str))
+        places = {"(value)": ".wait()"}
+        yield from ((places.get(key, f".{key}"), one) for key, one in value.cells.items() if isinstance(key, str))
     elif isinstance(value, Dict):
         yield from ((f"[{key!r}]", one) for key, one in value.cells.items())
     else:

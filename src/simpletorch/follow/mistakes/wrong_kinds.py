@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LISTENS"]
 
-_UNCALLABLE: Final = frozenset({tuple, Fields, Sizes, List, Dict, Set, str, type(None)})
+_UNCALLABLE: Final = frozenset({tuple, Fields, Sizes, List, Dict, Set, str, int, float, type(None)})
 _LACKS_RETURN: Final = "a function that returns nothing gives None: is a return missing?"
 
 

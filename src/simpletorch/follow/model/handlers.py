@@ -10,14 +10,16 @@ from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import MISSING, Class, Function, Instance, Iterator, Namespace, Tensor, Value
 
 if TYPE_CHECKING:
+    from simpletorch.follow.findings import Finding
     from simpletorch.follow.interpreter import Interpreter
     from simpletorch.follow.model.scopes import Scope
 
-__all__ = ["EVERYTHING", "Catching", "catches", "exception_of", "handlers_of", "object_of", "takers"]
+__all__ = ["EVERYTHING", "Catching", "catches", "exception_of", "handlers_of", "mistake_of", "object_of", "takers"]
 
 _EXCEPTION: Final = ("Exception", "BaseException")
 _EXCEPTIONS: Final = "builtins.BaseException"
 _SELDOM: Final = {"KeyboardInterrupt", "SystemExit", "GeneratorExit", "ImportError", "ModuleNotFoundError"}
+_MISTAKE: Final = "mistake"  # in the state of an exception
 Catching: TypeAlias = list[tuple[tuple[str, ...], ast.ExceptHandler]]
 
 
@@ -83,8 +85,16 @@ def exception_of(run: Interpreter, value: Value) -> Raised:
     if is_no_exception(value):
         return Raised("TypeError", None, _EXCEPTION)
     if isinstance(cls, Class):
-        return Raised(cls.name, value, tuple(c.name for c in cls.mro[1:]))
+        raised = Raised(cls.name, value, tuple(c.name for c in cls.mro[1:]))
+        raised.finding = mistake_of(value)
+        return raised
     return Raised("", value, _EXCEPTION)
+
+
+def mistake_of(value: Value) -> Finding | None:
+    """The mistake for which an exception was raised that a handler has kept."""
+    found: Finding | None = value.state.get(_MISTAKE) if isinstance(value, Instance) else None
+    return found
 
 
 def object_of(run: Interpreter, error: Raised) -> Value:
@@ -96,4 +106,5 @@ def object_of(run: Interpreter, error: Raised) -> Value:
         return run.unknown("an exception")
     error.value = Instance(cls)
     run.heap.write(error.value.state, "open", True)
+    run.heap.write(error.value.state, _MISTAKE, error.finding)
     return error.value

@@ -18,11 +18,13 @@ from mypy.nodes import (
     TypeInfo,
 )
 from mypy.plugin import FunctionSigContext
-from mypy.types import CallableType, Instance, Type, UninhabitedType, get_proper_type
+from mypy.typeops import get_type_vars
+from mypy.types import CallableType, Instance, Type, TypeVarType, UninhabitedType, get_proper_type
 
 from simpletorch._empty import empty
 from simpletorch.mypy.calls.reader import CallReader, is_constant
 from simpletorch.mypy.calls.repeats import given_types, once_at
+from simpletorch.mypy.convert.lift import is_module
 from simpletorch.mypy.diagnose.inferred import is_unsettled, widen
 from simpletorch.mypy.diagnose.report import report
 from simpletorch.mypy.names import public_class
@@ -57,6 +59,18 @@ def construct(context: FunctionSigContext, types: TypeTable) -> CallableType:
     if is_refused:
         signature = signature.copy_modified(arg_types=[any_type()] * len(signature.arg_types))
     return _loosened(name, signature, context).copy_modified(ret_type=result, variables=[])
+
+
+def with_open_sizes(signature: CallableType, fullname: str) -> CallableType:
+    """A module whose base ``Module[In, Out]`` has type variables that no argument decides: each call does."""
+    made = get_proper_type(signature.ret_type)
+    if not isinstance(made, Instance) or made.type.fullname != fullname or not made.args or not is_module(made):
+        return signature
+    if made.type.defn.removed_base_type_exprs:  # ``Generic[D]``: the class itself has the variable
+        return signature
+    decided = {v.id for t in signature.arg_types for v in get_type_vars(t)}
+    args = [any_type() if isinstance(a, TypeVarType) and a.id not in decided else a for a in made.args]
+    return signature.copy_modified(ret_type=made.copy_modified(args=args))
 
 
 def _made(

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, cast
 
+from mypy.expandtype import expand_type
 from mypy.nodes import (
     ARG_POS,
     ARG_STAR,
@@ -29,7 +30,16 @@ from mypy.nodes import (
 )
 from mypy.plugin import FunctionContext, FunctionSigContext, MethodSigContext
 from mypy.type_visitor import TypeTranslator
-from mypy.types import CallableType, Instance, LiteralType, Overloaded, TupleType, Type, get_proper_type
+from mypy.types import (
+    CallableType,
+    Instance,
+    LiteralType,
+    Overloaded,
+    TupleType,
+    Type,
+    TypeVarType,
+    get_proper_type,
+)
 
 from simpletorch.mypy.calls.arguments import SignatureContext, nothing_expected
 from simpletorch.mypy.calls.reader import CallReader
@@ -394,11 +404,43 @@ def _pushed(
     return signature.copy_modified(ret_type=_tuple(types, [value, value]))
 
 
+def _attempted(context: SignatureContext, types: TypeTable) -> CallableType:
+    """``attempt(f, x)``: `Ok` has what ``f`` gives. A call that may not fit is attempted on purpose."""
+    with cast(Any, context.api).msg.filter_errors() as found:
+        signature = _forwarded(context, types)
+    return context.default_signature if found.has_new_errors() else signature
+
+
+def _forwarded(context: SignatureContext, types: TypeTable) -> CallableType:
+    """``stream.run(f, x)``: the result has what ``f`` gives for the arguments here."""
+    signature = context.default_signature
+    found = _arguments(context)
+    taken = get_proper_type(signature.arg_types[0]) if signature.arg_types else None
+    given = taken.ret_type if isinstance(taken, CallableType) else None
+    if found is None or not found.nodes or found.kinds[0] != ARG_POS or not isinstance(given, TypeVarType):
+        return signature
+    reader = CallReader(types, context)
+    function = found.nodes[0]
+    inner = _Inner(reader, context, reader.type_of(function), _name_of(function, reader))
+    inner.literal = function if isinstance(function, LambdaExpr) else None
+    written = found.chosen(range(1, len(found.nodes)))
+    value = inner.result([reader.type_of(n) for n in written.nodes], written)
+    return signature.copy_modified(
+        arg_types=[any_type()] * len(signature.arg_types),
+        ret_type=expand_type(signature.ret_type, {given.id: value}),
+        variables=[],
+    )
+
+
 FUNCTIONS: Final[Mapping[str, FunctionHook]] = {
+    "simpletorch.errors._result.attempt": _attempted,
     **{name: partial(_make, kind) for name, kind in _MAKERS.items()},
     **{name: partial(_apply, kind) for name, kind in _APPLIERS.items()},
 }
 FUNCTION_RESULTS: Final[Mapping[str, FunctionResultHook]] = {
     name: partial(_decorate, kind) for name, kind in _MAKERS.items()
 }
-METHODS: Final[Mapping[str, MethodHook]] = {f"{PHANTOM}.{kind}.__call__": _call for kind in _MAKERS.values()}
+METHODS: Final[Mapping[str, MethodHook]] = {
+    "simpletorch.cuda._streams.Stream.run": _forwarded,
+    **{f"{PHANTOM}.{kind}.__call__": _call for kind in _MAKERS.values()},
+}

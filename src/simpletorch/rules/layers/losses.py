@@ -81,6 +81,7 @@ class KLDivLoss(ModuleRule):
     """``(*b), target (*b) -> ()``; reduction "none" keeps ``(*b)``"""
 
     reduction: Value = "mean"
+    log_target: Value = False
 
     def forward(self, input: TensorType, target: TensorType) -> TensorType:  # type: ignore[override]
         return losses.kl_div(input, target, reduction=self.reduction)

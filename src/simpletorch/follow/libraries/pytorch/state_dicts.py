@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import guards, layers
 from simpletorch.follow.values import MISSING, Dict, Fields, Instance, List, Method, Tensor, Value, behind
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 OWN_WAY: Final = "loads its own way"
 """In the state of a module: a hook may change what is loaded."""
-_METHODS: Final = ("_load_from_state_dict", "load_state_dict")
+_METHODS: Final = ("_load_from_state_dict", "load_state_dict", "get_extra_state")
 
 
 def state_dict(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
@@ -28,14 +28,16 @@ def load_state_dict(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str,
     """What was missing or too much is named; where it must fit, nothing was. Sizes must fit in any case."""
     me, *given = args
     loaded = behind(run.resolve(given[0] if given else kwargs.get("state_dict")))
+    strict = run.resolve(given[1] if len(given) > 1 else kwargs.get("strict", True))
     if isinstance(loaded, Dict) and not any(_has_own_way(m) for _, m in layers.named_modules(run, me)):
         _check(run, loaded.cells, me)
+        if strict is True and loaded.rest is MISSING and layers.lists_all(run, me):
+            _check_names(run, loaded.cells, me)
     elif isinstance(loaded, str | Instance) and (isinstance(loaded, str) or loaded.cls.is_a(layers.MODULE)):
         shown, hint = ("a path", "torch.load(path)") if isinstance(loaded, str) else ("a module", "its state_dict()")
         guards.refuse(run, f"load_state_dict takes a state dict, but it is given {shown}", hint)
     elif isinstance(loaded, Method):
         guards.refuse(run, "load_state_dict takes a state dict, but it is given a method", "call it: state_dict()")
-    strict = run.resolve(given[1] if len(given) > 1 else kwargs.get("strict", True))
     names = [List() if strict is True else List(None, run.unknown("a name", "str")) for _ in range(2)]
     return Fields(("missing_keys", "unexpected_keys"), tuple(names))
 
@@ -57,6 +59,25 @@ def _check(run: Interpreter, loaded: Mapping[object, Value], module: Instance) -
             hint = "build the model with the same sizes, or take the entry out and give strict=False"
             run.report(Report("load_state_dict", "shape", reason, {}, hint))
             return
+
+
+def _check_names(run: Interpreter, loaded: Mapping[Any, Value], module: Instance) -> None:
+    """Names that one of both lacks. A buffer need not be in a state dict, and wrappers add names with an underscore."""
+    own = _tensors(run, module)
+    lacking = [n for n, t in own.items() if t.type.is_parameter and run.resolve(loaded.get(n, MISSING)) is MISSING]
+    odd = [n for n, v in loaded.items() if isinstance(n, str) and n not in own and isinstance(run.resolve(v), Tensor)]
+    if not (lacking or odd) or any(name.startswith("_") or "._" in name for name in odd):
+        return
+    said = [f"lacks {', '.join(lacking[:_MOST_NAMED])}"] if lacking else []
+    said += [f"has {', '.join(odd[:_MOST_NAMED])}, which the model hasn't"] if odd else []
+    prefix = odd[0].removesuffix(lacking[0]) if odd and lacking else ""
+    hint = "build the same model, or give strict=False"
+    if prefix and odd == [prefix + name for name in lacking]:
+        hint = f"{{name.removeprefix({prefix!r}): tensor for name, tensor in state.items()}}"
+    guards.refuse(run, f"load_state_dict: what is loaded {' and '.join(said)}", hint, "RuntimeError")
+
+
+_MOST_NAMED: Final = 4
 
 
 def _differ(new: TensorType, own: TensorType) -> bool:

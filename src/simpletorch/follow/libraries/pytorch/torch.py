@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -628,15 +628,20 @@ def _hold_backward(run: Interpreter, cls: Class, given: list[Value]) -> None:
     backward = found[0].function if found is not None and isinstance(found[0], StaticMethod) else None
     if run.takers or not isinstance(backward, Function):
         return
-    counts = {_count(node.value) for node in walk(backward.node) if isinstance(node, ast.Return)}
+    nodes = list(walk(backward.node))
+    stored = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    taken = {a.arg for a in backward.node.args.args[1:]} - stored
+    counts = {_count(node.value, taken) for node in nodes if isinstance(node, ast.Return)}
     if counts and None not in counts and (most := max(c for c in counts if c is not None)) < len(given):
         shown = "1 gradient" if most == 1 else f"{most} gradients"
         message = f"{cls.name}.backward returns {shown}, but forward takes {len(given)} inputs"
         guards.refuse(run, message, "return None for an input that needs no gradient", "RuntimeError", "tensor-grad")
 
 
-def _count(returned: ast.expr | None) -> int | None:
+def _count(returned: ast.expr | None, tensors: Collection[str]) -> int | None:
     """How many gradients a ``return`` of ``backward`` surely gives; None where it may be a tuple by name."""
+    if returned is not None and _is_one(returned, tensors):
+        return 1
     match returned:
         case ast.Tuple(elts=elements) if not any(isinstance(e, ast.Starred) for e in elements):
             return len(elements)
@@ -645,6 +650,18 @@ def _count(returned: ast.expr | None) -> int | None:
         case ast.BinOp(op=ast.Sub() | ast.Div() | ast.MatMult()):
             return 1
     return None
+
+
+def _is_one(node: ast.expr, tensors: Collection[str]) -> bool:
+    """Whether an expression surely gives one tensor, as these names hold one each."""
+    match node:
+        case ast.Name(id=name):
+            return name in tensors
+        case ast.UnaryOp(op=ast.USub(), operand=inner):
+            return _is_one(inner, tensors)
+        case ast.BinOp(left=left, right=right):
+            return _is_one(left, tensors) or _is_one(right, tensors)
+    return False
 
 
 def _call_function(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from simpletorch.follow import operators
 from simpletorch.follow.libraries import ALIASES, MADE, Work, by_name, library_class, load, native
 from simpletorch.follow.libraries.pytorch import dtensors, tensor_parallel, torch_meshes  # noqa: F401  (tables)
-from simpletorch.follow.libraries.pytorch.torch_meshes import group_of
+from simpletorch.follow.libraries.pytorch.torch_meshes import group_of, initialized, is_initialized
 from simpletorch.follow.numbers import processes
 from simpletorch.follow.values import (
     SIZE,
     Choice,
     List,
-    Namespace,
     Tensor,
     Unknown,
     Value,
@@ -73,12 +72,6 @@ def _register(names: str, work: Work, prefix: str = _DIST) -> None:
 # -- who takes part ----------------------------------------------------------------------------------------------------
 
 
-def _module_of(run: Interpreter) -> Namespace:
-    found = run.program.library(run, _DIST)
-    assert isinstance(found, Namespace)
-    return found
-
-
 _INIT: Final = "backend init_method timeout world_size rank store group_name pg_options device_id"
 
 
@@ -86,20 +79,26 @@ _INIT: Final = "backend init_method timeout world_size rank store group_name pg_
 def _init_group(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     given = by_name(_INIT, args, kwargs)
     processes.say(run, given.get("world_size"), given.get("rank"))
-    run.heap.write(_module_of(run).cells, "(initialized)", True)
+    initialized(run)
     return None
+
+
+def _init_of_ours(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    """``simpletorch.distributed.init``: under torchrun there are several processes, which know of each other then."""
+    initialized(run, run.unknown("whether several processes were started", "bool", "data"))
+    return run.unknown("the device of this process", "device", "data")
 
 
 @native(f"{_DIST}.destroy_process_group")
 def _end_group(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     if not args and not kwargs:
-        run.heap.write(_module_of(run).cells, "(initialized)", False)
+        initialized(run, False)
     return None
 
 
 @native(f"{_DIST}.is_initialized")
 def _is_initialized(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
-    return _module_of(run).cells.get("(initialized)", False)
+    return is_initialized(run)
 
 
 @native(f"{_DIST}.is_available")
@@ -146,7 +145,7 @@ _register("get_node_local_rank get_group_rank get_global_rank", _of_machine("int
 _register("get_backend", _of_machine("str"))
 _register("isend irecv batch_isend_irecv", _of_machine(None))
 _register("barrier monitored_barrier send recv broadcast_object_list all_gather_object", _nothing)
-_register("init", lambda run, args, kwargs: run.unknown("the device of this process", "device", "data"), _OURS)
+_register("init", _init_of_ours, _OURS)
 _register("barrier", _nothing, _OURS)
 
 

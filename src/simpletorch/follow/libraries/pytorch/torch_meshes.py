@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
+from simpletorch.follow import guards
 from simpletorch.follow.calls import escape
 from simpletorch.follow.libraries import ALIASES, by_name, library_class, native
 from simpletorch.follow.numbers import processes
@@ -14,7 +15,7 @@ from simpletorch.shapes import UNKNOWN, Dim, Expr
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["Mesh", "group", "group_of", "mesh_of"]
+__all__ = ["Mesh", "group", "group_of", "initialized", "is_initialized", "mesh_of", "need_group"]
 
 Args: TypeAlias = tuple[Value, ...]
 Kwargs: TypeAlias = dict[str, Value]
@@ -43,6 +44,29 @@ class Mesh(NamedTuple):
 
 
 # -- groups ------------------------------------------------------------------------------------------------------------
+
+_INITIALIZED: Final = "(initialized)"
+_INITIALIZE: Final = frozenset({"accelerate", "deepspeed", "ignite", "lightning", "pytorch_lightning", "transformers"})
+"""Libraries that initialize the processes on their own, at a place that doesn't show it."""
+
+
+def is_initialized(run: Interpreter) -> Value:
+    """Whether the processes of the program know of each other by now."""
+    return run.resolve(run.program.library(run, _DIST).cells.get(_INITIALIZED, False))
+
+
+def initialized(run: Interpreter, value: Value = True) -> None:
+    """From now on they do, don't, or may."""
+    run.heap.write(run.program.library(run, _DIST).cells, _INITIALIZED, value)
+
+
+def need_group(run: Interpreter, name: str) -> None:
+    """torch refuses what needs a group of processes before there is one; said where nothing else can have made it."""
+    if run.entry or run.program.packages.doubts or is_initialized(run) is not False:
+        return
+    if run.program.mentions().roots.isdisjoint(_INITIALIZE):
+        message = f"{name} needs a process group, and init_process_group hasn't been called"
+        guards.refuse(run, message, "call init_process_group first, under torchrun", "ValueError", "tensor-option")
 
 
 def group(run: Interpreter, known: Group | None) -> Instance:
@@ -111,7 +135,7 @@ def _init_mesh(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
         grid = " x ".join(map(str, sizes))
         reason = f"a mesh of {grid} needs {needed} processes, but there are {there}"
         return run.report(Report("init_device_mesh", "shape", reason, {}, None, there, needed))
-    run.heap.write(run.program.library(run, _DIST).cells, "(initialized)", True)
+    initialized(run)
     return _mesh(run, Mesh(sizes, texts if texts is not None and all(isinstance(t, str) for t in texts) else None))
 
 

@@ -6,6 +6,7 @@ optimizer is made with is looked at all the same: torch refuses some of it.
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow import guards, iteration, layers
@@ -76,6 +77,7 @@ def _init(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
         params = run.unknown("parameters")
     options = {k: v for k, v in given.items() if k != "params"}
     _check_options(run, me, tuple(rest[1:]), kwargs)
+    _check_groups(run, me, params)
     groups = _groups(run, params, options)
     for group in groups.items or ():
         held = group.cells.get("params")
@@ -115,6 +117,22 @@ def _check_options(run: Interpreter, me: Instance, rest: tuple[Value, ...], kwar
         if isinstance(beta, int | float) and not 0 <= beta < 1:
             message = f"{name}: a beta is {beta}, but it must be at least 0 and less than 1"
             guards.refuse(run, message, None, "ValueError", _OPTION)
+
+
+def _check_groups(run: Interpreter, me: Instance, params: Value) -> None:
+    """An option of a group that torch ignores, since it knows none of this name, where one is spelt nearly so."""
+    known = _OPTIONS.get(me.cls.name, "").split() if me.cls.qualified == f"{_OPTIM}.{me.cls.name}" else []
+    groups = run.items(params) if known and isinstance(params, List | tuple) else None
+    for position, group in enumerate(map(run.resolve, groups or ())):
+        names = group.cells if isinstance(group, Dict) else ()
+        for name in (n for n in names if isinstance(n, str) and n not in known and n not in _OF_GROUPS):
+            close = get_close_matches(name, known, 1, 0.8)
+            if close:
+                message = f"{me.cls.name} ignores the option {name!r} of parameter group {position}"
+                run.find("tensor-training", message, f"did you mean {close[0]!r}?")
+
+
+_OF_GROUPS: Final = ("params", "param_names", "name", "initial_lr")
 
 
 def _init_base(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
@@ -208,6 +226,7 @@ _NEEDS: Final = {
 }
 """What each needs beside its optimizer."""
 _ORDER: Final = {
+    "ChainedScheduler": "schedulers optimizer",
     "OneCycleLR": "optimizer max_lr total_steps epochs steps_per_epoch",
     "CosineAnnealingLR": "optimizer T_max eta_min last_epoch",
     "PolynomialLR": "optimizer total_iters power last_epoch",
@@ -242,7 +261,7 @@ def _init_scheduler(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str,
         guards.refuse(run, message, "the optimizer of its parameters")
         given["optimizer"] = run.unknown("an optimizer")
     events.SCHEDULER(run, me, given)
-    run.heap.write(me.cells, "optimizer", given.get("optimizer"))
+    run.heap.write(me.cells, "optimizer", given.get("optimizer", run.unknown("the optimizer of a scheduler")))
     for name in ("last_epoch", "_step_count"):
         run.heap.write(me.cells, name, run.unknown("how often a scheduler stepped", "int", "data"))
     run.heap.write(me.cells, "base_lrs", List(None, _rate(run)))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from simpletorch.follow import branches, layers, tensors
 from simpletorch.follow.libraries import ALIASES, NATIVES, VALUES, by_name, library_class, method, model, native
+from simpletorch.follow.libraries.pytorch import torch_meshes
 from simpletorch.follow.marks import gradients
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
@@ -371,13 +372,20 @@ def _data_parallel(run: Interpreter, module: Value, inputs: Value, *more: Value,
     return run.call(module, inputs if type(inputs) is tuple else (inputs,))
 
 
-for _wrapper in (
-    "nn.parallel.DistributedDataParallel",
-    "nn.parallel.DataParallel",
-    "distributed.fsdp.FullyShardedDataParallel",
+def _wrap_of_processes(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    given = by_name("module device_ids output_device dim broadcast_buffers init_sync process_group", args[1:], kwargs)
+    if run.resolve(given.get("process_group")) is None and run.resolve(given.get("device_mesh")) is None:
+        torch_meshes.need_group(run, "DistributedDataParallel")
+    return _wrap(run, args, kwargs)
+
+
+for _wrapper, _init in (
+    ("nn.parallel.DistributedDataParallel", _wrap_of_processes),
+    ("nn.parallel.DataParallel", _wrap),
+    ("distributed.fsdp.FullyShardedDataParallel", _wrap),
 ):
     library_class(
         f"torch.{_wrapper}",
         (layers.MODULE,),
-        {"__init__": _wrap, "forward": _unwrapped, "no_sync": _no_sync, "register_comm_hook": _nothing},
+        {"__init__": _init, "forward": _unwrapped, "no_sync": _no_sync, "register_comm_hook": _nothing},
     )

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from simpletorch.follow import guards, operators
 from simpletorch.follow.libraries import ALIASES, by_name, library_class, model, native
 from simpletorch.follow.marks import layout, streams
+from simpletorch.follow.model import kinds
 from simpletorch.follow.values import Instance, List, Tensor, Value
 
 if TYPE_CHECKING:
@@ -155,7 +157,8 @@ def _run(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     finally:
         streams.current(run, before)
     pending = Instance(run.program.library_class(_PENDING))
-    run.heap.write(pending.cells, "(value)", value)
+    for name, held in (("(value)", value), ("stream", me), ("event", run.unknown("the event of a result"))):
+        run.heap.write(pending.cells, name, held)
     run.heap.write(pending.state, "known", streams.record(run, me))
     return pending
 
@@ -207,9 +210,31 @@ library_class(
         "elapsed": _milliseconds,
     },
 )
+_WAIT: Final = ".wait() gives the result to this stream, once it is there"
+_OPERATORS: Final = [name for name in operators.METHODS.values() if name not in ("__eq__", "__ne__")]
+
+
+def _used_early(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    return guards.refuse(run, "an operator is given a Pending result, which a stream may still compute", _WAIT)
+
+
+def _asked_early(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
+    if run.questions or str(args[1]).startswith("_"):
+        raise kinds.error("AttributeError")
+    return guards.refuse(run, f"a Pending result has no attribute {args[1]!r}", _WAIT, "AttributeError")
+
+
 library_class(
     _PENDING,
-    methods={"wait": _pending_wait, "synchronize": _pending_synchronize, "query": _whether},
+    methods={
+        "wait": _pending_wait,
+        "synchronize": _pending_synchronize,
+        "query": _whether,
+        "__getattr__": _asked_early,
+        **dict.fromkeys((*_OPERATORS, *(f"__r{name[2:]}" for name in _OPERATORS)), _used_early),
+        **dict.fromkeys(("__abs__", "__getitem__", "__float__", "__int__", "__iter__"), _used_early),
+    },
+    is_no_tensor=True,
 )
 library_class(
     "torch.cuda.stream", make=_make_context, methods={"__enter__": _enter_context, "__exit__": _leave_context}

@@ -11,19 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch._stub import homes
-from simpletorch.follow import calls, files, layers
+from simpletorch.follow import calls, files
 from simpletorch.follow.libraries import ALIASES, OWN, VALUES, Work, gives, library_class, native
-from simpletorch.follow.libraries.simpletorch import launched  # noqa: F401  (tables)
+from simpletorch.follow.libraries.simpletorch import launched, training  # noqa: F401  (tables)
+from simpletorch.follow.model import handlers
 from simpletorch.follow.values import (
     MISSING,
-    Dict,
-    Fields,
     Function,
     Instance,
-    List,
     Native,
     StaticMethod,
-    Tensor,
     Value,
 )
 from simpletorch.rules import Device
@@ -189,10 +186,13 @@ _followed(
     trainer="Trainer",
     update="Update",
     evaluate="evaluate predict",
-    callbacks="Callback EarlyStopping Fit LearningRateFinder",
+    callbacks=(
+        "AimLogger CSVLogger Callback Checkpoint DetectNaN EarlyStopping Fit GradientMonitor LearningRateFinder Live "
+        "MLflowLogger Profiler TensorBoardLogger WandbLogger"
+    ),
     mode="mode",
 )
-_followed("train", batches="parts_of", _epoch="Epoch")
+_followed("train", batches="output_of parts_of", _epoch="Epoch")
 _followed(
     "data",
     images="MNIST FashionMNIST CIFAR10 CIFAR100",
@@ -202,6 +202,7 @@ _followed(
 )
 _followed("data", "data/loading", _builder="LoaderBuilder")
 _followed("distributed.actors", actors="Actor Actors Pending share spawn")
+_followed("errors", results="Err Ok attempt")
 _followed("optim", _warmup="LinearWarmup WarmupCosine", averages="EMA SWA", groups="ParameterGroup decay_groups")
 _followed("checkpoint", checkpoints="Saved load save save_async")
 _followed("export", exported="Exported aot onnx program torchscript")
@@ -230,6 +231,7 @@ _followed(
     _transform="Transform takes_batches",
 )
 ALIASES["simpletorch.nn._module"] = "torch.nn"
+ALIASES.update({f"simpletorch.{name}": f"simpletorch.errors.{name}" for name in ("Err", "Ok", "attempt")})
 for _name in (*map(_package_of, OWN), "simpletorch.train._following", "simpletorch.language"):
     ALIASES.setdefault(_name, _name)
 
@@ -250,25 +252,19 @@ def _resized_windows(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str
     return run.call(run.program.library(run, "simpletorch.transforms._resize.resize"), (images, *options))
 
 
-@native("torch.errors.as_also")
+@native("simpletorch.errors._following.is_explained")
+def _is_explained(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """Whether an exception is torch's, of tensors that don't fit; others of torch's look like the program's own."""
+    found = handlers.mistake_of(run.resolve(args[0]))
+    return True if found is not None and found.code in _EXPLAINED else run.unknown("whose exception it is", "bool")
+
+
+_EXPLAINED: Final = frozenset({"tensor-shape", "tensor-dtype", "tensor-device", "tensor-layout", "tensor-grad"})
+
+
+@native("torch.errors.as_also", "simpletorch.errors.as_also")
 def _as_also(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     return run.unknown("a class of errors")
-
-
-@native("simpletorch.train._following.is_known")
-def _is_known(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return isinstance(run.resolve(args[0]), Instance)
-
-
-@native("simpletorch.train._following.trains")
-def _trains(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    """False if surely none of a model's parameters is an optimizer's."""
-    optimizer, model = map(run.resolve, args)
-    if not isinstance(optimizer, Instance) or not isinstance(model, Instance) or not layers.is_certain(run, model):
-        return True
-    own = {id(t.cells) for _, t in layers.named_tensors(run, model, parameters_only=True)}
-    given = list(layers.optimized(run, optimizer))
-    return not own or not given or None in given or any(id(t.cells) in own for t in given if t is not None)
 
 
 @native("simpletorch.export._following.says_itself")
@@ -302,37 +298,6 @@ def _touched(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]
     return run.unknown("what a checkpoint has", None, "data")
 
 
-@native("simpletorch.train._following.moved")
-def _moved(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    """A batch on the device of a model."""
-    batch, model = map(run.resolve, args)
-    if not run.places:
-        return batch
-    parameters = run.items(run.call(run.attribute(model, "parameters"), ())) if isinstance(model, Instance) else None
-    device = run.attribute(parameters[0], "device") if parameters else run.unknown("a model's device", "device")
-
-    def move(value: Value) -> Value:
-        value = run.resolve(value)
-        if isinstance(value, Tensor):
-            return run.call(run.attribute(value, "to"), (device,))
-        if isinstance(value, Fields):
-            return Fields(value.names, tuple(map(move, value)))
-        if isinstance(value, tuple):
-            return tuple(map(move, value))
-        if isinstance(value, List) and value.items is not None:
-            return List(tuple(map(move, value.items)))
-        if isinstance(value, Dict):
-            return Dict({k: move(v) for k, v in value.cells.items()}, value.rest)
-        return run.unknown("a batch that was moved")
-
-    return move(batch)
-
-
-@native("simpletorch.train.track")
-def _track(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    return args[0]
-
-
 ALIASES.update(
     {
         "simpletorch.seed_everything": "torch.manual_seed",
@@ -354,13 +319,4 @@ gives(
 )
 for _name in ("checkpoint", "reproducibility", "export", "nn.initialize", "nn.summary", "nn.typed_repr"):
     ALIASES.setdefault(f"simpletorch.{_name}", f"simpletorch.{_name}")
-gives(
-    " ".join(
-        f"simpletorch.train.{name}"
-        for name in (
-            *("AimLogger", "BatchSizeFinder", "Checkpoint", "CSVLogger", "DetectNaN"),
-            *("GradientMonitor", "Live", "MLflowLogger", "Profiler", "TensorBoardLogger"),
-            *("WandbLogger", "recompute", "rng_state"),
-        )
-    )
-)
+gives(" ".join(f"simpletorch.train.{name}" for name in ("BatchSizeFinder", "recompute", "rng_state")))

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from simpletorch.follow.libraries import by_name, library_class, native
+from simpletorch.follow.libraries.pytorch.torch_meshes import initialized
 from simpletorch.follow.numbers import processes
 from simpletorch.follow.values import Class, Instance, List, Tensor, Unknown, Value
 from simpletorch.rules import Report
@@ -28,6 +29,7 @@ def _launch(run: Interpreter, args: Args, kwargs: Kwargs) -> Value:
     function = args[0] if args else kwargs.get("function")
     with processes.as_process(run, run.some_size(0, count - 1) if isinstance(count, int) and count > 1 else None):
         processes.say(run, count, None)
+        initialized(run)
         made = run.resolve(run.call(function, args[1:]))
     if not isinstance(count, int) or not 1 <= count <= _FEW:
         return run.unknown("what processes give")
