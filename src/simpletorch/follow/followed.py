@@ -231,9 +231,10 @@ def _execute(run: Interpreter, tree: ast.Module, scope: Scope) -> str:
 
 
 def _severity(found: Finding, severities: Mapping[str, Severity]) -> Severity:
-    """What is chosen for its code; a mistake that is less by itself stays so."""
+    """What is chosen for its code; an error that is but a note stays one."""
     chosen = severities[found.code]
-    return found.severity if found.severity != CODES[found.code].severity and chosen == "error" else chosen
+    is_less = found.severity == "note" and CODES[found.code].severity == chosen == "error"
+    return "note" if is_less else chosen
 
 
 def _with_options(run: Interpreter, tree: ast.Module) -> list[Finding]:
