@@ -336,7 +336,7 @@ def has_no_tensor(value: Value) -> bool:
 
 
 def may_lack_sizes(value: Value) -> bool:
-    """Whether a value may be a tensor, or a tuple with one, of which not all sizes are known."""
+    """Whether a value may be a tensor whose sizes aren't all known, or a tuple with one."""
     if isinstance(value, Unknown):
         return not (value.is_object or value.scalar or has_no_tensor(value))
     if isinstance(value, Choice):

@@ -231,7 +231,7 @@ def _execute(run: Interpreter, tree: ast.Module, scope: Scope) -> str:
 
 
 def _severity(found: Finding, severities: Mapping[str, Severity]) -> Severity:
-    """What is chosen for its code; an error that is but a note stays one."""
+    """The severity that its code has by choice; an error that is but a note stays one."""
     chosen = severities[found.code]
     is_less = found.severity == "note" and CODES[found.code].severity == chosen == "error"
     return "note" if is_less else chosen

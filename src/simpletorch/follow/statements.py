@@ -150,7 +150,7 @@ def _if(run: Interpreter, node: ast.If, scope: Scope) -> Done:
 
 
 def _any_of(run: Interpreter, ways: Sequence[list[ast.stmt]], scope: Scope) -> Done:
-    """Statements of which some run."""
+    """Run one of several blocks; it isn't known which."""
     first, *rest = ways
     if not rest:
         return run.execute(first, scope)

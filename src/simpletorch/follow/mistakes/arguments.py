@@ -46,7 +46,7 @@ def _of_function(
 
 
 def _never_ran(run: Interpreter, function: Function, owner: Instance) -> None:
-    """What the method would have set, in its object and in the modules there, is no second mistake."""
+    """Its object, and the modules there, may lack what the method would have set: that is no second mistake."""
     if function.name == "__init__":
         members.begun(run, owner)
     for one in [m for _, m in layers.named_modules(run, owner)] if layers.is_module(owner) else [owner]:

@@ -248,7 +248,7 @@ def _make_range(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: d
 
 
 def _least_rank(value: Value) -> int:
-    """The dims that a tensor surely has, of which this is the number; 0 if it is another number."""
+    """The least that the number of a tensor's dims may be; 0 if it is another number."""
     match value:
         case Unknown(fact=("ndim", Tensor() as counted, _)):
             return counted.type.shape.min_rank
