@@ -426,6 +426,8 @@ def _of_class(run: Interpreter, value: Class, name: str) -> Value:
         value.metadata[metaclasses.REGISTERS] = True
     if descriptors.META in value.metadata and (own := descriptors.of_metaclass(run, value, name, found)) is not None:
         return own
+    if found is not None and name == "__annotations__" and type(found[0]) is dict:
+        return run.unknown(f"{name} of a class")
     if found is not None:
         return run.each(found[0], lambda inner: _held_by_class(run, value, inner))
     if name == "__name__":
@@ -807,7 +809,7 @@ def put(run: Interpreter, value: Value, name: str, new: Value) -> None:
         if hook is not None and isinstance(hook[0], Unknown):
             run.call_in_the_dark(hook[0], (value, new), {})
             return
-        descriptors.refuse_frozen(value.cls)
+        descriptors.refuse_frozen(value.cls, name)
         if descriptors.store(run, value, name, new):
             return
         if name == "__dict__":
@@ -897,7 +899,7 @@ def delete(run: Interpreter, value: Value, name: str) -> None:
         if hook is not None and isinstance(hook[0], Unknown):
             run.call_in_the_dark(hook[0], (value,), {})
             return
-        descriptors.refuse_frozen(value.cls)
+        descriptors.refuse_frozen(value.cls, name)
         _remove(run, value, name)
     elif isinstance(value, Class | Namespace):
         _refuse_of_python(value)

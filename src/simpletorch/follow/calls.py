@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, classes, files, guards, items, layers
@@ -331,11 +331,18 @@ def _bind(
         raise Raised("TypeError", None, _TYPE_ERROR)
     for name, default in zip(reversed(names), reversed(function.defaults), strict=False):
         cells.setdefault(name, default)
-    for name, default in function.keyword_defaults.items():
+    for name, default in _keyword_defaults(function):
         cells.setdefault(name, default)
     for name in (*names, *(a.arg for a in spec.kwonlyargs)):
         if name not in cells:
             raise Raised("TypeError", None, _TYPE_ERROR)
+
+
+def _keyword_defaults(function: Function) -> Iterable[tuple[str, Value]]:
+    """The defaults of parameters that are given by name; a private name is another one since the class was made."""
+    spec, held = function.node.args, function.keyword_defaults
+    names = [a.arg for a, d in zip(spec.kwonlyargs, spec.kw_defaults, strict=True) if d is not None]
+    return held.items() if len(names) != len(held) else zip(names, held.values(), strict=True)
 
 
 def _convert(run: Interpreter, function: Function, cells: dict[str, Any]) -> None:

@@ -78,13 +78,14 @@ def of_metaclass(run: Interpreter, cls: Class, name: str, found: tuple[Any, Clas
     return own[0]
 
 
-def refuse_frozen(cls: Class) -> None:
-    """Attributes of a frozen dataclass are neither set nor deleted.
+def refuse_frozen(cls: Class, name: str) -> None:
+    """Attributes of a frozen dataclass are neither set nor deleted; a class that derives from one may have others.
 
     Raises:
         Raised: it is one.
     """
-    if any(c.metadata.get(FROZEN) for c in cls.mro):
+    frozen = [c for c in cls.mro if c.metadata.get(FROZEN)]
+    if any(c is cls or any(f.name == name for f in c.metadata.get("dataclass", ())) for c in frozen):
         raise Raised("FrozenInstanceError", None, ("AttributeError", *_BASES))
 
 

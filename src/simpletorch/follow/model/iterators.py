@@ -299,10 +299,10 @@ def minds(run: Interpreter, values: tuple[Value, ...]) -> bool:
     return any(isinstance(run.resolve(v), Iterator) for v in values)
 
 
-def by_next(run: Interpreter, source: Instance) -> Iterator:
+def by_next(run: Interpreter, source: Instance, name: str = "__next__", last: str = "StopIteration") -> Iterator:
     """The iterator that an object of the program's is, whose class has ``__next__``."""
-    method = run.special(source, "__next__")
-    return _until(run, "StopIteration", lambda: run.call(method, ()), lambda: Iterator(None, run.call(method, ())))
+    method = run.special(source, name)
+    return _until(run, last, lambda: run.call(method, ()), lambda: Iterator(None, run.call(method, ())))
 
 
 def by_index(run: Interpreter, source: Instance, otherwise: Callable[[], Value]) -> Iterator:

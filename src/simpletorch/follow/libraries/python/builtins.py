@@ -619,6 +619,10 @@ def _iter(run: Interpreter, source: Value, sentinel: Value = MISSING, /) -> Valu
         if isinstance(found, Instance) or (own and isinstance(own[0], Function) and not isinstance(found, Iterator)):
             kinds.need(run, found, "__next__")
         return found if isinstance(found, Iterator | Instance) else _iter(run, found)
+    if isinstance(source, Instance) and behind(source) is source:
+        by_index = iteration.iterator(run, source)
+        if isinstance(by_index, Iterator):
+            return by_index
     if isinstance(source, Dict):
         source = run.resolve(run.call(BoundNative("keys", source), ()))
     if isinstance(source, List) and source.items is not None:
@@ -675,11 +679,13 @@ def _until_sentinel(run: Interpreter, function: Value, last: Value) -> Value:
         run.escape((function,))
         return Iterator(None, found)
 
-    known = isinstance(function, Function | Method | BoundNative | Native | Class) and is_known(run.resolve(last))
-    if known:
+    known = isinstance(function, Function | Method | BoundNative | Native | Class | Instance)
+    if known and is_known(run.resolve(last)):
         return iterators.lazily(iterators.Lazy(whole, one, minds=True))
     try:
-        return Iterator(None, run.call(function, ()))
+        found = tuple(run.call(function, ()) for _ in range(2))
+        run.escape((function,))
+        return Iterator(None, branches.common_item(found))
     except Raised:  # it isn't called before somebody asks
         return Iterator(None, run.unknown("an item of an iterator"))
 
@@ -752,8 +758,29 @@ def _row(run: Interpreter, asked: list[Value]) -> tuple[Value, ...] | Value:
     return tuple(row) if row else iterators.END
 
 
+def _full_row(run: Interpreter, asked: list[Value]) -> tuple[Value, ...] | Value:
+    """The same where all must end together.
+
+    Raises:
+        Raised: one ends before another.
+    """
+    row: list[Value] = []
+    for number, source in enumerate(asked):
+        found = iterators.pull(run, source)
+        if found is iterators.UNSURE:
+            return found
+        row.append(found)
+        if (found is iterators.END) != (row[0] is iterators.END):
+            raise kinds.error("ValueError")
+        if number == len(asked) - 1 and found is iterators.END:
+            return found
+    return tuple(row) if row else iterators.END
+
+
 @model("builtins.zip")
 def _zip(run: Interpreter, *iterables: Value, strict: Value = False) -> Value:
+    if strict is True:
+        return _lazily(run, iterables, lambda given: _zip_whole(run, given, True), lambda asked: _full_row(run, asked))
     if strict is not False:
         return _zip_whole(run, iterables, strict)
     return _zipped(run, iterables)
@@ -772,11 +799,12 @@ def _zipped(run: Interpreter, sources: tuple[Value, ...], first: int = 0) -> Val
 
 def _zip_whole(run: Interpreter, args: tuple[Value, ...], strict: Value) -> Value:
     asked = tuple(map(run.resolve, args))
-    simple = strict is False and all(iterators.is_simple(run, a) for a in asked)
+    simple = all(iterators.is_simple(run, a) for a in asked)
     ends = any(not isinstance(a, Iterator) or a.items is not None for a in asked)
     if simple and ends and iterators.minds(run, asked):
         sources = [iterators.over(run, a) for a in asked]
-        made = iterators.lazily(iterators.Lazy(lambda: None, lambda: _row(run, sources)))
+        row = _full_row if strict is True else _row
+        made = iterators.lazily(iterators.Lazy(lambda: None, lambda: row(run, sources)))
         return Iterator(*iterators.taken(run, made, _LONGEST))
     rows = [run.items(a) for a in args]
     known = [r for r in rows if r is not None]
@@ -1175,9 +1203,11 @@ def _quantified(run: Interpreter, source: Value, wanted: bool) -> Value:
     found = iteration.members(run, source)
     if found is None:
         return run.unknown("whether any or all of what isn't known holds", "bool")
-    answers = [branches.truth(run, v) for v in found]
-    if any(a is wanted for a in answers):
-        return wanted
+    answers: list[object] = []
+    for value in found:
+        answers.append(branches.truth(run, value))
+        if answers[-1] is wanted:
+            return wanted
     if all(isinstance(a, bool) for a in answers):
         return not wanted
     return run.unknown("whether any or all of what isn't known holds", "bool")
