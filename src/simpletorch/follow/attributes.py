@@ -480,6 +480,8 @@ def _held_by_class(run: Interpreter, cls: Class, found: Value) -> Value:
 def _set_plainly(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> None:
     """``object.__setattr__(value, name, new)``."""
     owner, name, new = run.resolve(args[0]), run.resolve(args[1]), args[2]
+    if isinstance(owner, Class):
+        raise kinds.error("TypeError")
     if not isinstance(owner, Instance):
         put(run, owner, name, new)
     elif isinstance(name, str):
@@ -494,6 +496,8 @@ def _set_plainly(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Va
 def _delete_plainly(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> None:
     """``object.__delattr__(value, name)``."""
     owner, name = run.resolve(args[0]), run.resolve(args[1])
+    if isinstance(owner, Class):
+        raise kinds.error("TypeError")
     if isinstance(owner, Instance) and isinstance(name, str):
         _remove(run, owner, name)
 
@@ -540,11 +544,24 @@ def _unbound(owner: str, name: str) -> Callable[..., Value] | None:
     """``dict.get`` as a function of the dict and the rest."""
     if owner == "object" and (name in _OF_OBJECTS or name == "__getattribute__"):
         return _BY_NAME[name]
+    if owner == "type" and name in _OF_OBJECTS:
+        return _of_type
     if owner not in _COLLECTIONS:
         return None
     kind, item = _COLLECTIONS[owner], _ITEM_METHODS.get(name)
     work = METHODS[kind].get(name) or (None if item is None else _with_items(item))
     return None if work is None else partial(_by_class, kind, work)
+
+
+def _of_type(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> None:
+    """``type.__setattr__(cls, name, new)``, ``type.__delattr__(cls, name)``."""
+    name = run.resolve(args[1])
+    if not isinstance(name, str):
+        run.escape(args)
+    elif len(args) > 2:
+        put(run, args[0], name, args[2])
+    else:
+        delete(run, args[0], name)
 
 
 def _with_items(item: Callable[..., Value]) -> Callable[..., Value]:
@@ -871,9 +888,15 @@ def _refuse_of_python(value: Class | Namespace) -> None:
 
 
 def _put_class(run: Interpreter, value: Instance, cls: Value) -> None:
-    """``value.__class__ = cls``: its methods are those of another class from here on."""
-    kinds = [*value.cls.mro, *(cls.mro if isinstance(cls, Class) else ())]
-    for name in {n for kind in kinds for n in kind.cells if isinstance(n, str)}:
+    """``value.__class__ = cls``: its methods are those of another class from here on.
+
+    Raises:
+        Raised: it is no class, or one of Python's.
+    """
+    if kinds.is_of_python(cls) or (isinstance(cls, Class) and cls.module == "builtins" and value.native is None):
+        raise kinds.error("TypeError")
+    both = [*value.cls.mro, *(cls.mro if isinstance(cls, Class) else ())]
+    for name in {n for kind in both for n in kind.cells if isinstance(n, str)}:
         if name not in value.cells:
             run.heap.write(value.cells, name, run.unknown("what an object has that became one of another class"))
     run.heap.write(value.state, "open", True)

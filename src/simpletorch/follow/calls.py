@@ -13,7 +13,7 @@ from simpletorch.follow.libraries import CLASSES, METHODS, Model
 from simpletorch.follow.marks import gradients
 from simpletorch.follow.memory import closures, recursion, remembered
 from simpletorch.follow.mistakes import events
-from simpletorch.follow.model import iterators, kinds, members, names, unmodelled
+from simpletorch.follow.model import coroutines, iterators, kinds, members, names, unmodelled
 from simpletorch.follow.model.scopes import Scope
 from simpletorch.follow.model.training import promised
 from simpletorch.follow.outcomes import Raised
@@ -289,7 +289,8 @@ def _started(run: Interpreter, function: Function, scope: Scope) -> Value:
 def _entered(run: Interpreter, function: Function, scope: Scope) -> Value:
     if classes.yields(function.node):
         return classes.generate(run, function, scope)
-    return run.enter(function, scope, lambda: body(run, function, scope))
+    found = run.enter(function, scope, lambda: body(run, function, scope))
+    return coroutines.made(run, found) if isinstance(function.node, ast.AsyncFunctionDef) else found
 
 
 def body(run: Interpreter, function: Function, scope: Scope) -> Value:

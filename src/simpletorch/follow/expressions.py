@@ -27,7 +27,7 @@ from simpletorch.follow.libraries.python.evaluation import evaluate
 from simpletorch.follow.marks import devices, gradients
 from simpletorch.follow.memory import elements, remembered
 from simpletorch.follow.mistakes import events
-from simpletorch.follow.model import iterators, kinds, members, unmodelled
+from simpletorch.follow.model import coroutines, iterators, kinds, members, unmodelled
 from simpletorch.follow.model.scopes import Scope
 from simpletorch.follow.numbers import between, offsets
 from simpletorch.follow.outcomes import Raise, Raised, Return
@@ -724,6 +724,8 @@ def _generate(
     generator = generators[index]
     around = scope.parent if index == 0 and scope.parent is not None else scope  # the first source is no part of it
     source = run.resolve(run.evaluate(generator.iter, around)) if given is MISSING else given
+    if generator.is_async:
+        source = iteration.asynchronous(run, source)
     if (refused := events.UNITERABLE(run, source)) is not None:
         source = refused
     if sources is not None:
@@ -754,7 +756,7 @@ def _generate(
 
 
 def _await(run: Interpreter, node: ast.Await, scope: Scope) -> Value:
-    value = run.evaluate(node.value, scope)
+    value = coroutines.result(run, run.evaluate(node.value, scope))
     match node.value:
         case ast.Call(func=ast.Attribute(attr="sleep") | ast.Name(id="sleep")):
             calls.wait(run, scope)

@@ -776,6 +776,8 @@ def in_place(run: Interpreter, name: str, old: Value, value: Value) -> Value:
             return found if found.type.shape.min_rank else branches.common_tensor(old, found)
         indexes.spoil(run, old)
         return old  # what is written into an array has its shape and dtype
+    if isinstance(old, Tensor) and isinstance(run.resolve(value), View):
+        return run.operate(name, old, value)
     if isinstance(old, Tensor):
         other = run.resolve(value)
         if type(other) is not Tensor and (refused := events.OPERATOR(run, own, old, other)) is not None:
@@ -950,12 +952,14 @@ def contains(run: Interpreter, collection: Value, value: Value) -> Value:
         return run.derived("in", collection, value)
     if isinstance(value, Tensor):
         return _tensor_among(run, value, found)
-    answers = [_equal_items(run, v, value) for v in found]
-    if any(a is True for a in answers):
-        return True
-    if all(a is False for a in answers):
+    open_ = []
+    for one in found:
+        if (answer := _equal_items(run, one, value)) is True:
+            return True
+        if answer is not False:
+            open_.append(answer)
+    if not open_:
         return False
-    open_ = [a for a in answers if a is not False]
     return open_[0] if len(open_) == 1 else run.derived("in", value, collection)
 
 

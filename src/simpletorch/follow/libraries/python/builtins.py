@@ -15,7 +15,7 @@ from simpletorch.follow.budget import length as length_of_range
 from simpletorch.follow.heap import now
 from simpletorch.follow.libraries import NATIVES, VALUES, Work, by_name, gives, library_class, model, native
 from simpletorch.follow.mistakes import events
-from simpletorch.follow.model import abstract, descriptors, iterators, kinds, members, metaclasses
+from simpletorch.follow.model import abstract, coroutines, descriptors, iterators, kinds, members, metaclasses
 from simpletorch.follow.numbers import between, offsets, processes, sizes
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
@@ -603,6 +603,9 @@ def _vars(run: Interpreter, owner: Value = None, /) -> Value:
     return run.unknown("the attributes of a value")
 
 
+library_class(coroutines.NAME)
+
+
 @model("builtins.iter")
 def _iter(run: Interpreter, source: Value, sentinel: Value = MISSING, /) -> Value:
     if sentinel is MISSING:
@@ -729,6 +732,8 @@ def _lazily(
     one: Callable[..., Value],
     again: Callable[[tuple[Value, ...], int], Value] | None = None,
     first: int = 0,
+    *,
+    minds: bool = False,
 ) -> Value:
     """The results for several iterables, item by item where these can be asked so, else at once."""
     sources = tuple(iteration.asked(run, iteration.check(run, s)) for s in sources)
@@ -741,7 +746,7 @@ def _lazily(
             asked.extend(iterators.over(run, s, first) for s in sources)
         return one(asked)
 
-    minds = iterators.minds(run, sources)
+    minds = minds or iterators.minds(run, sources)
     later = None if again is None or minds else partial(again, sources)
     made = iterators.Lazy(lambda: whole(sources), next_one, minds=minds, over=sources, again=later)
     return iterators.lazily(made)
@@ -780,7 +785,10 @@ def _full_row(run: Interpreter, asked: list[Value]) -> tuple[Value, ...] | Value
 @model("builtins.zip")
 def _zip(run: Interpreter, *iterables: Value, strict: Value = False) -> Value:
     if strict is True:
-        return _lazily(run, iterables, lambda given: _zip_whole(run, given, True), lambda asked: _full_row(run, asked))
+        rows = [run.items(s) for s in iterables if not isinstance(s, Iterator)]
+        differ = len({None if r is None else len(r) for r in rows}) > 1
+        row = partial(_full_row, run)
+        return _lazily(run, iterables, lambda given: _zip_whole(run, given, True), row, minds=differ)
     if strict is not False:
         return _zip_whole(run, iterables, strict)
     return _zipped(run, iterables)

@@ -146,6 +146,7 @@ def _make_dataclass(run: Interpreter, cls: Class, options: dict[str, Value]) -> 
     flags = _flags(run, options)
     if not isinstance(cls.cells.get("__annotations__", {}), dict):
         cls.unknown_base = run.unknown("the annotations of a class")
+        return
     fields: dict[str, Field] = {}
     for base in reversed(cls.mro[1:]):
         fields.update({f.name: f for f in base.metadata.get("dataclass", ())})
@@ -161,6 +162,8 @@ def _make_dataclass(run: Interpreter, cls: Class, options: dict[str, Value]) -> 
     slots = tuple(n for n in own_annotations(cls) if n in fields) if flags["slots"] else None
     define(cls, tuple(fields.values()), eq=flags["eq"], init=flags["init"], slots=flags["slots"])
     cls.metadata["frozen"] = flags["frozen"]
+    if not flags["init"]:
+        cls.fields = None
     if flags["match_args"]:
         cls.cells.setdefault("__match_args__", tuple(n for n, f in fields.items() if f.in_init and not f.by_name_only))
     hashed = flags["frozen"] or "__hash__" in cls.cells or flags["unsafe_hash"]
@@ -393,7 +396,7 @@ def _as_tuple(run: Interpreter, obj: Value, *, tuple_factory: Value = None) -> V
 @native("dataclasses.replace")
 def _replace(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     value = run.resolve(args[0]) if args else None
-    if not _check(run, value):
+    if not _check(run, value) or not isinstance(value, Instance):
         return run.unknown("a dataclass with other values")
     kept: dict[str, Value] = {}
     for f in _fields_of(value) or ():
@@ -430,4 +433,7 @@ def _type_of(run: Interpreter, cls: Class, note: str) -> Value:
 
 @model("dataclasses.is_dataclass")
 def _is_dataclass(run: Interpreter, obj: Value) -> Value:
-    return run.derived("is_dataclass", obj, None) if isinstance(obj, Unknown) else _names(obj) is not None
+    cls = obj.cls if isinstance(obj, Instance) else obj
+    if isinstance(obj, Unknown) or (isinstance(cls, Class) and cls.unknown_base is not None and _names(cls) is None):
+        return run.derived("is_dataclass", obj, None)
+    return _names(obj) is not None

@@ -209,3 +209,46 @@ class Sub(P):
     q: int = 2
     x: int = 11
 n = Sub().x; n = Sub(1, [1], 3, 4).q
+# == dataclasses that are made in unusual ways
+from dataclasses import dataclass, field, asdict
+n = 0
+@dataclass(init=False)
+class C:
+    def __post_init__(self):
+        raise KeyError
+C()
+n = 1
+cls = type('C', (), {'__annotations__': {'x': int, 'y': int}})
+c = dataclass(cls)
+n = len(asdict(c(1, 2)))
+class D:
+    def __set_name__(self, owner, name):
+        self.name = len(name)
+    def __get__(self, instance, owner):
+        return 1 if instance is not None else self
+@dataclass
+class E:
+    cc: int = field(default=D(), init=False)
+n = E.cc.name
+n = E().cc
+n = len(E().__match_args__)
+class D2:
+    def __get__(self, instance, owner):
+        if instance is None: raise AttributeError
+        return instance._x
+    def __set__(self, instance, value): instance._x = value
+@dataclass
+class F:
+    i: D2 = D2()
+n = F(5).i
+try:
+    F()
+    n = 1
+except TypeError:
+    n = 2
+try:
+    field(metadata=0)
+    n = 1
+except TypeError:
+    n = 2
+field(metadata={"help": 3})
