@@ -283,6 +283,8 @@ def _one(name: str, source: str) -> dict[str, Any]:
     said = found.wrong
     if "the budget is used up" in said or found.raises:
         said = [w for w in said if "said is nothing" not in w and "the budget" not in w]
+    if found.raises:  # where it ends, following may go on
+        said = [w for w in said if " is certainly " not in w]
     said = [f"{name}: {w}" for w in said if not _OF_A_LOOP.match(w)]
     more = [f"{name}: and {len(said) - _SHOWN} more"] if len(said) > _SHOWN else []
     return {"claims": found.claims, "known": found.known, "count": len(said), "wrong": [*said[:_SHOWN], *more]}

@@ -420,12 +420,25 @@ def _exec(run: Interpreter, args: tuple[Value, ...], kwargs: Mapping[str, Value]
     if isinstance(source, str) and not is_python(source):
         raise kinds.error("SyntaxError")
     guards.may_raise(run, guards.ANY)
+    run.escape(_reached(run, scope))
     for name, value in list(scope.globals.cells.items()):
         held = run.resolve(value)
         if not isinstance(held, Namespace | Class | Function | Native) and not name.startswith("__"):
             changed = run.unknown(f"{name}, which exec may have set", branches.type_name(held))
             run.heap.write(scope.globals.cells, name, changed)
     return None
+
+
+def _reached(run: Interpreter, scope: Scope) -> tuple[Value, ...]:
+    """What the names have of which code that runs here may take hold."""
+    found: list[Value] = []
+    around: Scope | None = scope
+    while around is not None:
+        found += [
+            v for v in map(run.resolve, around.cells.values()) if isinstance(v, List | Dict | Set | Instance | Function)
+        ]
+        around = around.parent
+    return tuple(v for v in found if not layers.is_module(v))
 
 
 _NAMES_HERE: Final = frozenset({"builtins.locals", "builtins.vars", "builtins.globals"})

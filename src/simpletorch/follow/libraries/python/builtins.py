@@ -18,6 +18,7 @@ from simpletorch.follow.mistakes import events
 from simpletorch.follow.model import abstract, coroutines, descriptors, iterators, kinds, members, metaclasses
 from simpletorch.follow.numbers import between, offsets, processes, sizes
 from simpletorch.follow.outcomes import Raised
+from simpletorch.follow.sources.syntax import has_effects
 from simpletorch.follow.values import (
     MISSING,
     NEXT,
@@ -88,6 +89,8 @@ VALUES.update({"builtins.Ellipsis": ..., "builtins.NotImplemented": NotImplement
 
 def _make_int(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     if not args:
+        if kwargs:
+            raise kinds.error("TypeError")
         return 0
     return run.each(args[0], lambda v: _int(run, v, args[1:], kwargs))
 
@@ -377,7 +380,20 @@ def _print(
 ) -> Value:
     if file is not None:
         files.spoiled(run, (file,))
+    _ask(run, file, ("write", "flush"))
+    for value in values:
+        _ask(run, value, ("__str__", "__repr__"))
     return None
+
+
+def _ask(run: Interpreter, value: Value, names: tuple[str, ...]) -> None:
+    """Python calls these methods of an object: they may change it."""
+    value = run.resolve(value)
+    found = [value.cls.find(n) for n in names] if isinstance(value, Instance) else []
+    own = tuple(f[0] for f in found if f is not None and isinstance(f[0], Function) and has_effects(f[0].node))
+    if own:
+        guards.may_raise(run, guards.ANY)
+        run.escape((value, *own))
 
 
 @model("builtins.breakpoint", "builtins.help")

@@ -261,3 +261,64 @@ for args in ((range(3),), (range(3), 1, 2, 3, 4), (range(3), -5)):
     except (TypeError, ValueError):
         n = 2
     m = n
+# == code that isn't known, and what Python asks of objects
+import ast, copy, pickle, time, re, sys
+class X:
+    def __init__(self): self.called = 1
+    def __call__(self):
+        self.called = 2
+        return 4
+x = X()
+y = [1]
+z = {"a": 1}
+def f():
+    w = [3]
+    c = compile(ast.parse("x(); y.append(2)"), "", "exec")
+    exec(c)
+    n = x.called
+    n = len(y)
+    c = compile("w.append(1)", "", "exec")
+    exec(c)
+    n = len(w)
+f()
+n = x.called
+memo = {}
+copy.deepcopy([1, 2], memo)
+n = len(memo)
+class P:
+    def __init__(self): self.n = 0
+    def __getstate__(self):
+        self.n += 1
+        return {"n": self.n}
+p = P()
+d = pickle.dumps(p)
+n = p.n
+q = pickle.loads(d)
+n = q.n
+class R:
+    count = 0
+    def __reduce__(self):
+        R.count += 1
+        return (R, ())
+r = pickle.loads(pickle.dumps(R()))
+n = R.count
+class S:
+    def __init__(self): self.k = 0
+    def __str__(self):
+        self.k += 1
+        return "s"
+    def write(self, t): self.k += 10
+    def flush(self): self.k += 100
+s = S()
+print(s)
+n = s.k
+print("a", file=s, flush=True)
+n = s.k
+n = len(f"{s}") + s.k
+for a in (lambda: int(base=3), lambda: int(x=3), lambda: time.sleep(-1), lambda: re.compile("a{100000000000000000000}")):
+    try:
+        a()
+        n = 1
+    except (TypeError, ValueError, OverflowError):
+        n = 2
+    m = n
