@@ -293,7 +293,7 @@ def _of_plain_objects(run: Interpreter, name: str, left: Value, right: Value) ->
     if name in ("__eq__", "__ne__"):
         if isinstance(left, Unknown) or isinstance(right, Unknown):
             return run.derived("==" if name == "__eq__" else "!=", left, right)
-        if left is not right and isinstance(left, Instance) and left.cls.fields is not None:
+        if left is not right and isinstance(left, Instance) and _has_fields(left):
             return _of_fields(run, name, left, right)
         if left is not right and isinstance(right, Instance) and right.cls.metadata.get("tuple"):
             return _of_fields(run, name, right, left)
@@ -365,17 +365,22 @@ def _check_kinds(name: str, left: Value, right: Value) -> None:
         return
 
 
+def _has_fields(value: Instance) -> bool:
+    return value.cls.fields is not None or any("dataclass" in c.metadata for c in value.cls.mro)
+
+
 def _of_fields(run: Interpreter, name: str, left: Instance, right: Value) -> Value:
     """``==`` of dataclasses and named tuples."""
     kind = left.cls
-    fields = next((c.metadata["dataclass"] for c in kind.mro if "dataclass" in c.metadata), None)
+    made = next((c for c in kind.mro if "dataclass" in c.metadata and c.metadata.get("eq") is not False), kind)
+    fields = made.metadata.get("dataclass")
     names = [n for n, _ in kind.fields or ()] if fields is None else [f.name for f in fields if f.compared]
     rows = [tuple(v.cells.get(n) for n in names) for v in (left, right) if isinstance(v, Instance)]
     if kind.metadata.get("tuple") and isinstance(right, tuple):
         return binary(run, name, rows[0], right)
     if kind.metadata.get("tuple") and len(rows) == 2 and right.cls.metadata.get("tuple"):
         return _of_tuples(run, name, *rows)
-    if len(rows) < 2 or right.cls is not kind or kind.metadata.get("eq") is False:
+    if len(rows) < 2 or right.cls is not kind or made.metadata.get("eq") is False:
         return name == "__ne__"
     return _of_tuples(run, name, *rows)
 

@@ -632,6 +632,8 @@ def _iter(run: Interpreter, source: Value, sentinel: Value = MISSING, /) -> Valu
         return _until_sentinel(run, source, sentinel)
     if isinstance(source, Iterator):  # of a range it is known how long it is, but not of what is left of it
         return Iterator(None, source.cells["item"]) if SIZE in source.cells else source
+    if (held := _of_deque(source)) is not None:
+        return _over_deque(run, held, held.items or ())
     if isinstance(source, Instance) and source.cls.find("__iter__") is not None:
         own = source.cls.find("__iter__")
         found = run.resolve(run.call(run.attribute(source, "__iter__"), ()))
@@ -650,6 +652,41 @@ def _iter(run: Interpreter, source: Value, sentinel: Value = MISSING, /) -> Valu
     if isinstance(source, Set) and found is not None:
         return _over_set(run, source, found)
     return Iterator(None, iteration.item(run, source)) if found is None else Iterator(found)
+
+
+def _of_deque(value: Value) -> List | None:
+    """The items of a deque, where they are known and the program's class doesn't go over them itself."""
+    if not isinstance(value, Instance) or not value.cls.is_a("collections.deque"):
+        return None
+    held = value.cells.get("held")
+    own = value.cls.find("__iter__")
+    is_plain = own is not None and own[1].qualified == "collections.deque"
+    return held if is_plain and isinstance(held, List) and held.items is not None else None
+
+
+def _over_deque(run: Interpreter, source: List, found: tuple[Value, ...], *, backwards: bool = False) -> Iterator:
+    """``iter`` and ``reversed`` of a deque: it refuses one that has changed meanwhile, backwards not at its end."""
+    at, begun = iterators.Count(run, 0), source.items
+
+    def one() -> Value:
+        number, now = at.value, source.items
+        if backwards and number is not None and number >= len(found):
+            return iterators.END
+        if number is None or now is None or (now is not begun and len(now) == len(found)):
+            guards.may_raise(run, guards.ANY)
+            return iterators.UNSURE
+        if now is not begun:
+            raise kinds.error("RuntimeError")
+        if number >= len(found):
+            return iterators.END
+        at.value = number + 1
+        return found[number]
+
+    def whole() -> Value:
+        number = at.value
+        return Iterator(None, run.unknown("an item of a deque")) if number is None else Iterator(found[number:])
+
+    return iterators.lazily(iterators.Lazy(whole, one, minds=True))
 
 
 def _over_set(run: Interpreter, source: Set, found: tuple[Value, ...], first: int = 0) -> Iterator:
@@ -950,6 +987,8 @@ def _reversed(run: Interpreter, sequence: Value, /) -> Value:
     is_range = isinstance(sequence, Iterator) and sequence.cells.get("items") is None  # of an unknown length
     if isinstance(sequence, int | float | type(None) | Set | Iterator) and not is_range:
         raise Raised("TypeError", None, ("Exception", "BaseException"))
+    if (held := _of_deque(sequence)) is not None:
+        return _over_deque(run, held, tuple(reversed(held.items or ())), backwards=True)
     if isinstance(sequence, Instance) and behind(sequence) is sequence and sequence.cls.find("__getitem__"):
         return _by_index_backwards(run, sequence)
     sequence = behind(sequence)

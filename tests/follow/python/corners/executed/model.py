@@ -322,3 +322,124 @@ for a in (lambda: int(base=3), lambda: int(x=3), lambda: time.sleep(-1), lambda:
     except (TypeError, ValueError, OverflowError):
         n = 2
     m = n
+# == descriptors of which one side lacks, named tuples, except* with raise
+import typing, collections, dataclasses
+class Check:
+    def __init__(self, low): self.low = low
+    def __set_name__(self, owner, name): self.at = '_' + name
+    def __get__(self, o, owner=None): return getattr(o, self.at, 4)
+    def __delete__(self, o): pass
+class Own:
+    size = Check(0)
+    def __init__(self, v):
+        if v: self.size = v
+try:
+    o = Own(3)
+    n = 1
+except AttributeError:
+    n = 2
+o = Own(0)
+n = o.size
+del o.size
+class SetOnly:
+    def __set__(self, o, v): o.__dict__["w"] = v + 1
+class Q:
+    w = SetOnly()
+q = Q()
+q.w = 3
+n = q.w
+try:
+    del q.w
+    n = 1
+except AttributeError:
+    n = 2
+class P(typing.NamedTuple):
+    x: int
+    y: int = 2
+P2 = collections.namedtuple("P2", "a b")
+class Sub(P): pass
+class Sub2(P2): pass
+for p in (P(1), P2(1, 2), Sub(1), Sub2(1, 2)):
+    try:
+        p.z = 3
+        n = 1
+    except AttributeError:
+        n = 2
+    m = n
+for kinds in ((ValueError, KeyError), (TypeError,)):
+    n = 0
+    try:
+        try:
+            raise ExceptionGroup('g', [ValueError(1), TypeError()])
+        except* kinds as e:
+            n += len(e.exceptions)
+            raise
+        except* TypeError:
+            n += 20
+    except ExceptionGroup as g:
+        n += 30
+    m = n
+n = 0
+try:
+    try:
+        raise ExceptionGroup('g', [ValueError(1), TypeError()])
+    except* ValueError as e:
+        n += 1
+        raise KeyError
+    except* TypeError:
+        n += 20
+    finally:
+        n += 4
+except BaseException as g:
+    n += 30
+m = n
+@dataclasses.dataclass
+class D:
+    x: int = 2
+class E(D):
+    q = 2
+n = 1 if E(1) == E(1) else 2
+n = 1 if E(1) == D(1) else 2
+n = 1 if E(1) != E(2) else 2
+@dataclasses.dataclass(eq=False)
+class F(D):
+    pass
+n = 1 if F(1) == F(1) else 2
+# == deques that change while they are gone over
+import collections
+q = collections.deque([1, 2, 3], 3)
+n = 0
+try:
+    for x in reversed(q):
+        q.append(x)
+        n += x
+except RuntimeError:
+    n += 100
+m = n
+q = collections.deque([1, 2, 3], 3)
+n = 0
+try:
+    for x in q:
+        q.append(x)
+        n += x
+except RuntimeError:
+    n += 100
+m = n
+q = collections.deque([1, 2, 3])
+for x in q:
+    q[0] = 5
+    n += x
+m = n
+for x in reversed(q):
+    n += x
+m = n
+q.rotate(1)
+r = reversed(q)
+a = next(r)
+b = next(r)
+q.append(1)
+try:
+    c = next(r)
+except RuntimeError:
+    c = 9
+m = c
