@@ -372,15 +372,16 @@ def _has_fields(value: Instance) -> bool:
 def _of_fields(run: Interpreter, name: str, left: Instance, right: Value) -> Value:
     """``==`` of dataclasses and named tuples."""
     kind = left.cls
-    made = next((c for c in kind.mro if "dataclass" in c.metadata and c.metadata.get("eq") is not False), kind)
-    fields = made.metadata.get("dataclass")
+    made = [c.metadata for c in kind.mro if "dataclass" in c.metadata]
+    compares = [m["dataclass"] for m in made if m.get("eq") is not False]
+    fields = next(iter(compares), None)
     names = [n for n, _ in kind.fields or ()] if fields is None else [f.name for f in fields if f.compared]
     rows = [tuple(v.cells.get(n) for n in names) for v in (left, right) if isinstance(v, Instance)]
     if kind.metadata.get("tuple") and isinstance(right, tuple):
         return binary(run, name, rows[0], right)
     if kind.metadata.get("tuple") and len(rows) == 2 and right.cls.metadata.get("tuple"):
         return _of_tuples(run, name, *rows)
-    if len(rows) < 2 or right.cls is not kind or made.metadata.get("eq") is False:
+    if len(rows) < 2 or right.cls is not kind or (made and not compares):
         return name == "__ne__"
     return _of_tuples(run, name, *rows)
 
