@@ -430,7 +430,7 @@ def _exec(run: Interpreter, args: tuple[Value, ...], kwargs: Mapping[str, Value]
 
 
 def _reached(run: Interpreter, scope: Scope) -> tuple[Value, ...]:
-    """What the names have of which code that runs here may take hold."""
+    """The objects that code can reach by the names around it, without modules of torch."""
     found: list[Value] = []
     around: Scope | None = scope
     while around is not None:

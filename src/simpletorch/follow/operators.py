@@ -224,7 +224,8 @@ def _is_refused(run: Interpreter, value: Value) -> bool:
     """Whether torch compares no tensor with it: then Python compares the two objects."""
     if type(value) is not Instance:
         return isinstance(value, _NEITHER)
-    is_own = kinds.collection_of(value.cls) is None and "members" not in value.cls.metadata
+    collection = kinds.collection_of(value.cls)
+    is_own = (collection is None or isinstance(collection, _NEITHER)) and "members" not in value.cls.metadata
     return is_own and kinds.is_plain(run, value.cls) and value.cls.find("__torch_function__") is None
 
 

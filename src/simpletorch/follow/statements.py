@@ -374,7 +374,7 @@ def _shared_out(run: Interpreter, node: Any, scope: Scope) -> Done:
 def _each_handler(
     run: Interpreter, handlers: Sequence[ast.ExceptHandler], at: int, raised: Raise, scope: Scope, state: Cells
 ) -> Done:
-    """What handlers raise waits until the others have run; ``state`` has whether one of them did."""
+    """One handler after the other; ``state`` holds whether one of them has raised, which ends the statement."""
     if at == len(handlers):
         left = run.unknown("whether a handler takes all that is raised", "bool")
         of_handlers = Raise(Raised("ExceptionGroup", None, _EXCEPTION))

@@ -25,7 +25,7 @@ def made(run: Interpreter, found: Value) -> Value:
 
 
 def result(run: Interpreter, value: Value) -> Value:
-    """What ``await value`` gives of a coroutine; any other value itself."""
+    """The result of a coroutine, as ``await`` gives it; any other value itself."""
     return run.each(value, _result)
 
 

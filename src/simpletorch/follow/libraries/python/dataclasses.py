@@ -137,7 +137,7 @@ _ORDER: Final = ("__lt__", "__le__", "__gt__", "__ge__")
 
 
 def _flags(run: Interpreter, options: dict[str, Value]) -> dict[str, bool]:
-    """What the decorator was told; of what isn't known, what it is told otherwise."""
+    """The decorator's options; one that isn't known has its default."""
     found = {name: branches.truth(run, value) for name, value in options.items()}
     return _DEFAULTS | {name: value for name, value in found.items() if isinstance(value, bool)}
 
@@ -182,10 +182,10 @@ def _put_slots(run: Interpreter, cls: Class, names: tuple[str, ...]) -> None:
 
 
 def _refuse(cls: Class, flags: dict[str, bool], fields: tuple[Field, ...], separators: int) -> None:
-    """A class of which the decorator makes no dataclass.
+    """Refuse a class as the decorator does.
 
     Raises:
-        Raised: it is one.
+        Raised: the class can't be a dataclass.
     """
     stray = any(_is_field(v) and n not in cls.notes for n, v in cls.cells.items())
     bases = [c.metadata["frozen"] for c in cls.mro[1:] if "frozen" in c.metadata and "dataclass" in c.metadata]
