@@ -23,7 +23,7 @@ from textwrap import indent
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "follow" / "python"))
 
-__all__ = ["program"]
+__all__ = ["HEAD", "main", "program"]
 
 HEAD = '''
 import collections
@@ -584,7 +584,7 @@ def program(seed: int, scenes: int = _ALL_RUN) -> str:
     return "\n".join(parts)
 
 
-def main(count: int, first: int) -> int:
+def main(count: int, first: int, program: Callable[[int], str] = program) -> int:
     """Run so many programs; gives the exit status."""
     from executed import compared
 

@@ -164,6 +164,8 @@ def main() -> int:
         with tempfile.TemporaryDirectory() as folder:
             found = followed(source, Path(folder), given.seconds)
         total, cut = total + 1, cut + (not found["complete"])
+        if total % 100 == 0:
+            print(f"{total} programs", file=sys.stderr, flush=True)
         slowest, largest = max(slowest, found["seconds"]), max(largest, found["bytes"])
         complaints = list(_complaints(found, given.seconds))
         wrong.update(complaints)

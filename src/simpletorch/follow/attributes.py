@@ -431,6 +431,8 @@ def _of_class(run: Interpreter, value: Class, name: str) -> Value:
         value.metadata[metaclasses.REGISTERS] = True
     if descriptors.META in value.metadata and (own := descriptors.of_metaclass(run, value, name, found)) is not None:
         return own
+    if found is not None and name == "__annotations__" and type(found[0]) is dict:
+        return run.unknown(f"{name} of a class")
     if found is not None:
         return run.each(found[0], lambda inner: _held_by_class(run, value, inner))
     if name == "__name__":
@@ -483,6 +485,8 @@ def _held_by_class(run: Interpreter, cls: Class, found: Value) -> Value:
 def _set_plainly(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> None:
     """``object.__setattr__(value, name, new)``."""
     owner, name, new = run.resolve(args[0]), run.resolve(args[1]), args[2]
+    if isinstance(owner, Class):
+        raise kinds.error("TypeError")
     if not isinstance(owner, Instance):
         put(run, owner, name, new)
     elif isinstance(name, str):
@@ -497,6 +501,8 @@ def _set_plainly(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Va
 def _delete_plainly(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> None:
     """``object.__delattr__(value, name)``."""
     owner, name = run.resolve(args[0]), run.resolve(args[1])
+    if isinstance(owner, Class):
+        raise kinds.error("TypeError")
     if isinstance(owner, Instance) and isinstance(name, str):
         _remove(run, owner, name)
 
@@ -543,11 +549,24 @@ def _unbound(owner: str, name: str) -> Callable[..., Value] | None:
     """``dict.get`` as a function of the dict and the rest."""
     if owner == "object" and (name in _OF_OBJECTS or name == "__getattribute__"):
         return _BY_NAME[name]
+    if owner == "type" and name in _OF_OBJECTS:
+        return _of_type
     if owner not in _COLLECTIONS:
         return None
     kind, item = _COLLECTIONS[owner], _ITEM_METHODS.get(name)
     work = METHODS[kind].get(name) or (None if item is None else _with_items(item))
     return None if work is None else partial(_by_class, kind, work)
+
+
+def _of_type(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> None:
+    """``type.__setattr__(cls, name, new)``, ``type.__delattr__(cls, name)``."""
+    name = run.resolve(args[1])
+    if not isinstance(name, str):
+        run.escape(args)
+    elif len(args) > 2:
+        put(run, args[0], name, args[2])
+    else:
+        delete(run, args[0], name)
 
 
 def _with_items(item: Callable[..., Value]) -> Callable[..., Value]:
@@ -812,7 +831,7 @@ def put(run: Interpreter, value: Value, name: str, new: Value) -> None:
         if hook is not None and isinstance(hook[0], Unknown):
             run.call_in_the_dark(hook[0], (value, new), {})
             return
-        descriptors.refuse_frozen(value.cls)
+        descriptors.refuse_frozen(value.cls, name)
         if descriptors.store(run, value, name, new):
             return
         if name == "__dict__":
@@ -874,9 +893,15 @@ def _refuse_of_python(value: Class | Namespace) -> None:
 
 
 def _put_class(run: Interpreter, value: Instance, cls: Value) -> None:
-    """``value.__class__ = cls``: its methods are those of another class from here on."""
-    kinds = [*value.cls.mro, *(cls.mro if isinstance(cls, Class) else ())]
-    for name in {n for kind in kinds for n in kind.cells if isinstance(n, str)}:
+    """``value.__class__ = cls``: its methods are those of another class from here on.
+
+    Raises:
+        Raised: it is no class, or one of Python's.
+    """
+    if kinds.is_of_python(cls) or (isinstance(cls, Class) and cls.module == "builtins" and value.native is None):
+        raise kinds.error("TypeError")
+    both = [*value.cls.mro, *(cls.mro if isinstance(cls, Class) else ())]
+    for name in {n for kind in both for n in kind.cells if isinstance(n, str)}:
         if name not in value.cells:
             run.heap.write(value.cells, name, run.unknown("what an object has that became one of another class"))
     run.heap.write(value.state, "open", True)
@@ -902,7 +927,7 @@ def delete(run: Interpreter, value: Value, name: str) -> None:
         if hook is not None and isinstance(hook[0], Unknown):
             run.call_in_the_dark(hook[0], (value,), {})
             return
-        descriptors.refuse_frozen(value.cls)
+        descriptors.refuse_frozen(value.cls, name)
         _remove(run, value, name)
     elif isinstance(value, Class | Namespace):
         _refuse_of_python(value)

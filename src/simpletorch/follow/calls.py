@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, classes, files, guards, items, layers
@@ -14,7 +14,7 @@ from simpletorch.follow.libraries import CLASSES, METHODS, Model
 from simpletorch.follow.marks import gradients
 from simpletorch.follow.memory import closures, recursion, remembered
 from simpletorch.follow.mistakes import events
-from simpletorch.follow.model import hidden, iterators, kinds, members, names, unmodelled
+from simpletorch.follow.model import coroutines, hidden, iterators, kinds, members, names, unmodelled
 from simpletorch.follow.model.scopes import Scope
 from simpletorch.follow.model.training import promised
 from simpletorch.follow.numbers import sizes
@@ -297,7 +297,8 @@ def _started(run: Interpreter, function: Function, scope: Scope) -> Value:
 def _entered(run: Interpreter, function: Function, scope: Scope) -> Value:
     if classes.yields(function.node):
         return classes.generate(run, function, scope)
-    return run.enter(function, scope, lambda: body(run, function, scope))
+    found = run.enter(function, scope, lambda: body(run, function, scope))
+    return coroutines.made(run, found) if isinstance(function.node, ast.AsyncFunctionDef) else found
 
 
 def body(run: Interpreter, function: Function, scope: Scope) -> Value:
@@ -343,11 +344,18 @@ def _bind(
         raise Raised("TypeError", None, _TYPE_ERROR)
     for name, default in zip(reversed(names), reversed(function.defaults), strict=False):
         cells.setdefault(name, default)
-    for name, default in function.keyword_defaults.items():
+    for name, default in _keyword_defaults(function):
         cells.setdefault(name, default)
     for name in (*names, *(a.arg for a in spec.kwonlyargs)):
         if name not in cells:
             raise Raised("TypeError", None, _TYPE_ERROR)
+
+
+def _keyword_defaults(function: Function) -> Iterable[tuple[str, Value]]:
+    """The defaults of parameters that are given by name; a private name is another one since the class was made."""
+    spec, held = function.node.args, function.keyword_defaults
+    names = [a.arg for a, d in zip(spec.kwonlyargs, spec.kw_defaults, strict=True) if d is not None]
+    return held.items() if len(names) != len(held) else zip(names, held.values(), strict=True)
 
 
 def _convert(run: Interpreter, function: Function, cells: dict[str, Any]) -> None:

@@ -14,6 +14,7 @@ from simpletorch.follow.heap import Cells
 from simpletorch.follow.memory import remembered
 from simpletorch.follow.mistakes import events
 from simpletorch.follow.model import (
+    coroutines,
     descriptors,
     generators,
     iterators,
@@ -528,7 +529,7 @@ def managed(run: Interpreter, manager: Value, inside: Callable[[Value], Done], *
         leave = manager.cls.find(exit_)
         if leave is None:
             kinds.need(run, manager, exit_)
-        value = run.call(run.attribute(manager, enter), ())
+        value = coroutines.result(run, run.call(run.attribute(manager, enter), ()))
         return inside(value) if leave is None else _left(run, manager, leave[0], lambda: inside(value))
     if (refused := events.NO_MANAGER(run, manager)) is not None:
         return inside(refused)

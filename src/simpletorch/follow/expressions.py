@@ -27,7 +27,7 @@ from simpletorch.follow.libraries.python.evaluation import evaluate
 from simpletorch.follow.marks import devices, gradients
 from simpletorch.follow.memory import elements, remembered
 from simpletorch.follow.mistakes import events
-from simpletorch.follow.model import hidden, iterators, kinds, members, unmodelled
+from simpletorch.follow.model import coroutines, hidden, iterators, kinds, members, unmodelled
 from simpletorch.follow.model.scopes import Scope
 from simpletorch.follow.numbers import between, offsets
 from simpletorch.follow.outcomes import Raise, Raised, Return
@@ -440,12 +440,25 @@ def _exec(run: Interpreter, args: tuple[Value, ...], kwargs: Mapping[str, Value]
     if isinstance(source, str) and not is_python(source):
         raise kinds.error("SyntaxError")
     guards.may_raise(run, guards.ANY)
+    run.escape(_reached(run, scope))
     for name, value in list(scope.globals.cells.items()):
         held = run.resolve(value)
         if not isinstance(held, Namespace | Class | Function | Native) and not name.startswith("__"):
             changed = run.unknown(f"{name}, which exec may have set", branches.type_name(held))
             run.heap.write(scope.globals.cells, name, changed)
     return None
+
+
+def _reached(run: Interpreter, scope: Scope) -> tuple[Value, ...]:
+    """The objects that code can reach by the names around it, without modules of torch."""
+    found: list[Value] = []
+    around: Scope | None = scope
+    while around is not None:
+        found += [
+            v for v in map(run.resolve, around.cells.values()) if isinstance(v, List | Dict | Set | Instance | Function)
+        ]
+        around = around.parent
+    return tuple(v for v in found if not layers.is_module(v))
 
 
 _NAMES_HERE: Final = frozenset({"builtins.locals", "builtins.vars", "builtins.globals"})
@@ -749,6 +762,8 @@ def _generate(
     generator = generators[index]
     around = scope.parent if index == 0 and scope.parent is not None else scope  # the first source is no part of it
     source = run.resolve(run.evaluate(generator.iter, around)) if given is MISSING else given
+    if generator.is_async:
+        source = iteration.asynchronous(run, source)
     if (refused := events.UNITERABLE(run, source)) is not None:
         source = refused
     if sources is not None:
@@ -779,7 +794,7 @@ def _generate(
 
 
 def _await(run: Interpreter, node: ast.Await, scope: Scope) -> Value:
-    value = run.evaluate(node.value, scope)
+    value = coroutines.result(run, run.evaluate(node.value, scope))
     match node.value:
         case ast.Call(func=ast.Attribute(attr="sleep") | ast.Name(id="sleep")):
             calls.wait(run, scope)

@@ -32,6 +32,7 @@ from simpletorch.follow.values import (
     Missing,
     Namespace,
     Native,
+    Property,
     Set,
     Sizes,
     StaticMethod,
@@ -556,19 +557,38 @@ def as_dict(run: Interpreter, value: Value) -> Value:
     if isinstance(value, Instance) and isinstance(held, List) and value.cls.find("__getattr__") is not None:
         guards.may_raise(run, guards.ANY)  # Python asks it for a method `keys`
         return run.unknown("a mapping whose keys aren't known")
-    keys = held.cls.find("keys") if isinstance(held, Instance) and held.cls.find("__getitem__") else None
-    if keys is None or not isinstance(keys[0], Function):
+    if not isinstance(held, Instance) or not _has_keys(held):
         goes_over_others = isinstance(value, Instance) and value.cls.find("__iter__") is not None
         return value if goes_over_others else held
-    found = run.items(run.call(Method(keys[0], held), ()))
-    if found is None or not all(map(can_be_key, found)):
-        return run.unknown("a mapping whose keys aren't known")
-    return Dict({k: run.call(run.attribute(held, "__getitem__"), (k,)) for k in found})
+    made = Dict()
+    return made if _take_over(run, made, held) else run.unknown("a mapping whose keys aren't known")
+
+
+def _take_over(run: Interpreter, owner: Dict, more: Instance) -> bool:
+    """Ask a mapping of the program's for its keys and for what each has; whether its keys are known."""
+    keys = run.items(run.call(run.attribute(more, "keys"), ()))
+    kinds.need(run, more, "__getitem__")
+    if keys is None or not all(map(can_be_key, keys)):
+        return False
+    for key in keys:
+        run.heap.write(owner.cells, key, run.call(run.attribute(more, "__getitem__"), (key,)))
+    return True
+
+
+def _has_keys(value: Instance) -> bool:
+    """Whether a method ``keys`` of the program's makes an object a mapping."""
+    own = value.cls.find("keys")
+    return "keys" in value.cells if own is None else isinstance(own[0], Function | Property | StaticMethod)
 
 
 def update(run: Interpreter, owner: Dict, more: Value) -> None:
     """``owner.update(more)``."""
-    more = as_dict(run, run.resolve(more))
+    more = run.resolve(more)
+    if isinstance(more, Instance) and behind(more) is more and _has_keys(more):
+        if not _take_over(run, owner, more):
+            _forget(run, owner)
+        return
+    more = as_dict(run, more)
     if isinstance(more, Dict):
         for key, value in more.cells.items():
             run.heap.write(owner.cells, key, or_else(value, owner.cells.get(key, MISSING)))

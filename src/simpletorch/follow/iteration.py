@@ -294,7 +294,7 @@ def asynchronous(run: Interpreter, value: Value) -> Value:
         return value
     found = run.resolve(run.call(run.attribute(value, "__aiter__"), ()))
     if isinstance(found, Instance) and found.cls.find("__anext__") is not None:
-        return Iterator(None, run.call(run.attribute(found, "__anext__"), ()))
+        return iterators.by_next(run, found, "__anext__", "StopAsyncIteration")
     return found
 
 

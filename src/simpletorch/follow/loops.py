@@ -114,9 +114,11 @@ class _Loop:
     @property
     def has_other_keys(self) -> bool:
         """Whether there are as many keys as before, but others: Python may see them, or say that they have changed."""
-        if self.dict is None or isinstance(self.dict[0], List):
+        if self.dict is None:
             return False
         owner, keys = self.dict
+        if isinstance(owner, List):  # a full deque that has taken another item
+            return owner.items is not None and len(owner.items) == len(keys) and owner.items is not keys
         return len(owner.cells) == len(keys) and tuple(owner.cells) != keys
 
     def is_behind_all(self, index: int) -> bool:

@@ -224,7 +224,8 @@ def _is_refused(run: Interpreter, value: Value) -> bool:
     """Whether torch compares no tensor with it: then Python compares the two objects."""
     if type(value) is not Instance:
         return isinstance(value, _NEITHER)
-    is_own = kinds.collection_of(value.cls) is None and "members" not in value.cls.metadata
+    collection = kinds.collection_of(value.cls)
+    is_own = (collection is None or isinstance(collection, _NEITHER)) and "members" not in value.cls.metadata
     return is_own and kinds.is_plain(run, value.cls) and value.cls.find("__torch_function__") is None
 
 
@@ -293,7 +294,7 @@ def _of_plain_objects(run: Interpreter, name: str, left: Value, right: Value) ->
     if name in ("__eq__", "__ne__"):
         if isinstance(left, Unknown) or isinstance(right, Unknown):
             return run.derived("==" if name == "__eq__" else "!=", left, right)
-        if left is not right and isinstance(left, Instance) and left.cls.fields is not None:
+        if left is not right and isinstance(left, Instance) and _has_fields(left):
             return _of_fields(run, name, left, right)
         if left is not right and isinstance(right, Instance) and right.cls.metadata.get("tuple"):
             return _of_fields(run, name, right, left)
@@ -365,17 +366,23 @@ def _check_kinds(name: str, left: Value, right: Value) -> None:
         return
 
 
+def _has_fields(value: Instance) -> bool:
+    return value.cls.fields is not None or any("dataclass" in c.metadata for c in value.cls.mro)
+
+
 def _of_fields(run: Interpreter, name: str, left: Instance, right: Value) -> Value:
     """``==`` of dataclasses and named tuples."""
     kind = left.cls
-    fields = next((c.metadata["dataclass"] for c in kind.mro if "dataclass" in c.metadata), None)
+    made = [c.metadata for c in kind.mro if "dataclass" in c.metadata]
+    compares = [m["dataclass"] for m in made if m.get("eq") is not False]
+    fields = next(iter(compares), None)
     names = [n for n, _ in kind.fields or ()] if fields is None else [f.name for f in fields if f.compared]
     rows = [tuple(v.cells.get(n) for n in names) for v in (left, right) if isinstance(v, Instance)]
     if kind.metadata.get("tuple") and isinstance(right, tuple):
         return binary(run, name, rows[0], right)
     if kind.metadata.get("tuple") and len(rows) == 2 and right.cls.metadata.get("tuple"):
         return _of_tuples(run, name, *rows)
-    if len(rows) < 2 or right.cls is not kind or kind.metadata.get("eq") is False:
+    if len(rows) < 2 or right.cls is not kind or (made and not compares):
         return name == "__ne__"
     return _of_tuples(run, name, *rows)
 
@@ -776,6 +783,8 @@ def in_place(run: Interpreter, name: str, old: Value, value: Value) -> Value:
             return found if found.type.shape.min_rank else branches.common_tensor(old, found)
         indexes.spoil(run, old)
         return old  # what is written into an array has its shape and dtype
+    if isinstance(old, Tensor) and isinstance(run.resolve(value), View):
+        return run.operate(name, old, value)
     if isinstance(old, Tensor):
         other = run.resolve(value)
         if type(other) is not Tensor and (refused := events.OPERATOR(run, own, old, other)) is not None:
@@ -950,12 +959,14 @@ def contains(run: Interpreter, collection: Value, value: Value) -> Value:
         return run.derived("in", collection, value)
     if isinstance(value, Tensor):
         return _tensor_among(run, value, found)
-    answers = [_equal_items(run, v, value) for v in found]
-    if any(a is True for a in answers):
-        return True
-    if all(a is False for a in answers):
+    open_ = []
+    for one in found:
+        if (answer := _equal_items(run, one, value)) is True:
+            return True
+        if answer is not False:
+            open_.append(answer)
+    if not open_:
         return False
-    open_ = [a for a in answers if a is not False]
     return open_[0] if len(open_) == 1 else run.derived("in", value, collection)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from simpletorch.follow import assignment, branches, calls, classes, guards, loops
 from simpletorch.follow.annotations import hold_variable
 from simpletorch.follow.guards import Guard
+from simpletorch.follow.heap import Cells
 from simpletorch.follow.marks import devices
 from simpletorch.follow.mistakes import events
 from simpletorch.follow.model import caught, handlers, kinds, unmodelled
@@ -374,17 +375,21 @@ def _shared_out(run: Interpreter, node: Any, scope: Scope) -> Done:
     def following(way: Outcome) -> Done:
         if not isinstance(way.done, Raise):
             return run.execute(node.orelse, scope)
-        return _each_handler(run, node.handlers, 0, way.done, scope)
+        return _each_handler(run, node.handlers, 0, way.done, scope, Cells({_AGAIN: False}))
 
     return branches.go_on(run, ways, following, ("normal", "raise"))
 
 
 def _each_handler(
-    run: Interpreter, handlers: Sequence[ast.ExceptHandler], at: int, raised: Raise, scope: Scope
+    run: Interpreter, handlers: Sequence[ast.ExceptHandler], at: int, raised: Raise, scope: Scope, state: Cells
 ) -> Done:
+    """One handler after the other; ``state`` holds whether one of them has raised, which ends the statement."""
     if at == len(handlers):
         left = run.unknown("whether a handler takes all that is raised", "bool")
-        return branches.choose(run, left, lambda: None, lambda: raised)
+        of_handlers = Raise(Raised("ExceptionGroup", None, _EXCEPTION))
+        return branches.choose(
+            run, state[_AGAIN], lambda: of_handlers, lambda: branches.choose(run, left, lambda: None, lambda: raised)
+        )
     handler = handlers[at]
 
     def taken() -> Done:
@@ -392,14 +397,26 @@ def _each_handler(
             run.heap.write(scope.holder(handler.name), handler.name, run.unknown("a group of exceptions"))
         run.handled.append(Raised("ExceptionGroup", None, _EXCEPTION))
         try:
-            return run.execute(handler.body, scope)
+            done = run.execute(handler.body, scope)
         finally:
             run.handled.pop()
+        if isinstance(done, Split):
+            return branches.follow_on(run, done, raises, ("raise",))
+        if not isinstance(done, Raise):
+            return done
+        raises()
+        return None
+
+    def raises() -> None:
+        run.heap.write(state, _AGAIN, True)
 
     done = branches.choose(run, run.unknown("what is raised", "bool"), taken, lambda: None)
     if isinstance(done, Split) and any(o.kind == "normal" for o in done.outcomes):
-        return branches.follow_on(run, done, lambda: _each_handler(run, handlers, at + 1, raised, scope))
-    return done if done is not None else _each_handler(run, handlers, at + 1, raised, scope)
+        return branches.follow_on(run, done, lambda: _each_handler(run, handlers, at + 1, raised, scope, state))
+    return done if done is not None else _each_handler(run, handlers, at + 1, raised, scope, state)
+
+
+_AGAIN: Final = "a handler has raised"
 
 
 _OF_IMPORTS: Final = {"ImportError", "ModuleNotFoundError", "Exception", "BaseException"}

@@ -88,6 +88,9 @@ def _changed(
             case ast.Call(func=ast.Name() as place):
                 called = _around(run, scope, place, own)
                 yield from [called] if isinstance(called, Function) else []
+            case ast.YieldFrom(value=place):
+                owner = _around(run, scope, place, own)
+                yield from [owner] if isinstance(owner, Instance) else []
             case ast.Subscript(value=place, ctx=ast.Store() | ast.Del()):
                 yield from _collections(_around(run, scope, place, own))
             case ast.AugAssign(target=place):
@@ -101,7 +104,7 @@ def _changed(
 @of_node
 def _changing(code: ast.AST) -> tuple[ast.AST, ...]:
     """The parts of code that may change something: the same function is had by unknown code again and again."""
-    kinds = ast.Nonlocal | ast.Global | ast.Call | ast.AugAssign
+    kinds = ast.Nonlocal | ast.Global | ast.Call | ast.AugAssign | ast.YieldFrom
     stores = ast.Store | ast.Del
     return tuple(
         node

@@ -78,13 +78,14 @@ def of_metaclass(run: Interpreter, cls: Class, name: str, found: tuple[Any, Clas
     return own[0]
 
 
-def refuse_frozen(cls: Class) -> None:
-    """Attributes of a frozen dataclass are neither set nor deleted.
+def refuse_frozen(cls: Class, name: str) -> None:
+    """Attributes of a frozen dataclass are neither set nor deleted; a class that derives from one may have others.
 
     Raises:
         Raised: it is one.
     """
-    if any(c.metadata.get(FROZEN) for c in cls.mro):
+    frozen = [c for c in cls.mro if c.metadata.get(FROZEN)]
+    if any(c is cls or any(f.name == name for f in c.metadata.get("dataclass", ())) for c in frozen):
         raise Raised("FrozenInstanceError", None, ("AttributeError", *_BASES))
 
 
@@ -126,8 +127,11 @@ def store(run: Interpreter, value: Instance, name: str, new: Value) -> bool:
         if type(held) is Instance and (setter := held.cls.find("__set__")) is not None:
             run.call(Method(setter[0], held), (value, new))
             return True
+        if type(held) is Instance and held.cls.find("__delete__") is not None:  # it may be deleted, but not set
+            raise Raised("AttributeError", None, _BASES)
     allowed = slots(value.cls) if name != "__class__" else None
-    is_field = value.cls.metadata.get("tuple") and any(name == n for n, _ in value.cls.fields or ())
+    is_own = "_fields" in value.cls.cells  # the class of a named tuple itself, whose objects have nothing else
+    is_field = value.cls.metadata.get("tuple") and (is_own or any(name == n for n, _ in value.cls.fields or ()))
     has_none = value.cls.qualified in WITHOUT_DICT
     if (allowed is not None and name not in allowed) or is_field or has_none:
         raise Raised("AttributeError", None, _BASES)
@@ -153,6 +157,8 @@ def remove(run: Interpreter, value: Instance, name: str) -> bool:
     if type(held) is Instance and (deleter := held.cls.find("__delete__")) is not None:
         run.call(Method(deleter[0], held), (value,))
         return True
+    if type(held) is Instance and held.cls.find("__set__") is not None:
+        raise Raised("AttributeError", None, _BASES)
     return False
 
 

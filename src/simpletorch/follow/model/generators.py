@@ -286,10 +286,15 @@ def _delegated(run: Interpreter, source: Value) -> Generator[Value, Value, Value
     sent: Value = None
     thrown: Raised | None = None
     while True:
+        if thrown is not None and thrown.name == "GeneratorExit":
+            close(run, inner)
+            raise thrown
         if steps is not None:
             found = ask(run, inner, sent, thrown)
-        elif thrown is not None:
+        elif thrown is not None and kinds.is_of_python(source):
             raise thrown
+        elif thrown is not None:
+            raise _Unsure
         elif sent is not None:
             if not kinds.is_of_python(source):
                 raise _Unsure
@@ -333,11 +338,16 @@ def close(run: Interpreter, owner: Iterator) -> None:
     steps = owner.lazy
     if isinstance(steps, Steps) and steps.has_begun and not steps.is_over and owner.cells["items"] is not None:
         try:
-            ask(run, owner, None, Raised("GeneratorExit", None, ("BaseException",)))
+            found = ask(run, owner, None, Raised("GeneratorExit", None, ("BaseException",)))
+            if found is UNSURE:
+                guards.may_raise(run, guards.ANY)
+            elif found is not END:
+                raise kinds.error("RuntimeError")
         except Raised as error:
             if error.name not in ("GeneratorExit", "StopIteration"):
                 raise
-    if isinstance(steps, Steps) and steps.was_whole(owner):
+    is_lost = owner.cells["items"] is None
+    if isinstance(steps, Steps) and (is_lost or steps.was_whole(owner)):
         steps.lost()
     iterators.ended(run, owner)
     run.heap.write(owner.cells, iterators.OVER, True)

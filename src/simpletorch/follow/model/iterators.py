@@ -12,6 +12,7 @@ from simpletorch.follow import branches, guards
 from simpletorch.follow.budget import length
 from simpletorch.follow.guards import Guard
 from simpletorch.follow.heap import NEXT, SIZE, Cells
+from simpletorch.follow.model import coroutines
 from simpletorch.follow.outcomes import Raise, Raised, Return
 from simpletorch.follow.values import MISSING, PENDING, Choice, Instance, Iterator, List, Unknown, Value, View
 
@@ -299,10 +300,14 @@ def minds(run: Interpreter, values: tuple[Value, ...]) -> bool:
     return any(isinstance(run.resolve(v), Iterator) for v in values)
 
 
-def by_next(run: Interpreter, source: Instance) -> Iterator:
+def by_next(run: Interpreter, source: Instance, name: str = "__next__", last: str = "StopIteration") -> Iterator:
     """The iterator that an object of the program's is, whose class has ``__next__``."""
-    method = run.special(source, "__next__")
-    return _until(run, "StopIteration", lambda: run.call(method, ()), lambda: Iterator(None, run.call(method, ())))
+    method = run.special(source, name)
+
+    def ask() -> Value:
+        return coroutines.result(run, run.call(method, ()))
+
+    return _until(run, last, ask, lambda: Iterator(None, ask()))
 
 
 def by_index(run: Interpreter, source: Instance, otherwise: Callable[[], Value]) -> Iterator:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from simpletorch.follow import branches
+from simpletorch.follow.model import coroutines
 from simpletorch.follow.outcomes import Done, Raise
 from simpletorch.follow.values import MISSING, Instance, Method, Native, Value
 
@@ -35,7 +36,7 @@ def leave(run: Interpreter, manager: Instance, function: Value, raised: Done) ->
         kind = held.cls if isinstance(held, Instance) else kind
         run.handled.append(raised.error)
     try:
-        answer = run.call(Method(function, manager), (kind, value, None))
+        answer = coroutines.result(run, run.call(Method(function, manager), (kind, value, None)))
     finally:
         if isinstance(raised, Raise):
             run.handled.pop()

@@ -52,6 +52,7 @@ REGISTERS: Final = "registers"
 REBASED: Final = "rebased"  # its bases were set anew
 UNWRITTEN: Final = "unwritten"  # what the namespace of its body has that no statement puts there
 CELL: Final = "__classcell__"
+_TOLD: Final = "told"  # its descriptors and bases know of the class
 _GIVEN: Final = "given"  # the keywords that a metaclass hands on to `type.__new__`
 """In the metadata of an abstract class: that other classes may be told to be subclasses of it."""
 _MARK: Final = "__isabstractmethod__"
@@ -111,6 +112,7 @@ def begin(run: Interpreter, cls: Class, bases: Sequence[Value], options: Mapping
         cls.metadata[descriptors.SLOTS] = stated = descriptors.stated_slots(run, cls.cells)
         if kinds.is_of_python(own := run.resolve(cls.cells.get("__qualname__", ""))) and not isinstance(own, str):
             raise kinds.error("TypeError")
+        _check_slots(run, cls)
         if stated is not None and any(cls.cells.get(n, MISSING) is not MISSING for n in stated):
             raise Raised("ValueError", None, _BASES)
         if "__eq__" in cls.cells and "__hash__" not in cls.cells:
@@ -131,6 +133,24 @@ def begin(run: Interpreter, cls: Class, bases: Sequence[Value], options: Mapping
         return value
 
     return finished
+
+
+def _check_slots(run: Interpreter, cls: Class) -> None:
+    """``__slots__`` has names; objects of Python's classes of any length have none.
+
+    Raises:
+        Raised: it has something else.
+    """
+    held = run.resolve(cls.cells.get("__slots__", MISSING))
+    if held is MISSING or not kinds.is_of_python(held):
+        return
+    kinds.need(run, held, "__iter__")
+    names = (held,) if isinstance(held, str) else run.items(held)
+    known = [n for n in map(run.resolve, names or ()) if kinds.is_of_python(n)]
+    of_length = any(kinds.real(c) in (int, tuple, bytes) for c in cls.mro)
+    fit = all(isinstance(n, str) and n.isidentifier() for n in known)
+    if not fit or (known and of_length and "__dict__" not in known):
+        raise kinds.error("TypeError")
 
 
 def _put_in_order(run: Interpreter, cls: Class, order: Function) -> None:
@@ -227,6 +247,8 @@ def _new(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) ->
                     run.heap.write(cls.cells, name, value)
         elif given is not namespace or not isinstance(given, Dict):
             cls.unknown_base = run.unknown("what a metaclass makes of a class")
+        subclassed(run, cls, kwargs)
+        cls.metadata[_TOLD] = True
         return cls
     return run.unknown("a class that is made at run time")
 
@@ -245,6 +267,8 @@ def may_claim(cls: Class) -> bool:
 
 def subclassed(run: Interpreter, cls: Class, options: Mapping[str, Value]) -> None:
     """The class is there: its descriptors, and its bases, are told."""
+    if cls.metadata.pop(_TOLD, False):
+        return
     descriptors.named(run, cls)
     found = cls.find("__init_subclass__", after=cls)
     given = cls.metadata.pop(_GIVEN, {k: v for k, v in options.items() if k != "metaclass"})

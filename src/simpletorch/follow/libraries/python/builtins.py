@@ -15,9 +15,10 @@ from simpletorch.follow.budget import length as length_of_range
 from simpletorch.follow.heap import now
 from simpletorch.follow.libraries import NATIVES, VALUES, Work, by_name, gives, library_class, model, native
 from simpletorch.follow.mistakes import events
-from simpletorch.follow.model import abstract, descriptors, iterators, kinds, members, metaclasses
+from simpletorch.follow.model import abstract, coroutines, descriptors, iterators, kinds, members, metaclasses
 from simpletorch.follow.numbers import between, offsets, processes, sizes
 from simpletorch.follow.outcomes import Raised
+from simpletorch.follow.sources.syntax import has_effects
 from simpletorch.follow.values import (
     MISSING,
     NEXT,
@@ -88,6 +89,8 @@ VALUES.update({"builtins.Ellipsis": ..., "builtins.NotImplemented": NotImplement
 
 def _make_int(run: Interpreter, cls: Class, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     if not args:
+        if kwargs:
+            raise kinds.error("TypeError")
         return 0
     return run.each(args[0], lambda v: _int(run, v, args[1:], kwargs))
 
@@ -387,7 +390,20 @@ def _print(
 ) -> Value:
     if file is not None:
         files.spoiled(run, (file,))
+    _ask(run, file, ("write", "flush"))
+    for value in values:
+        _ask(run, value, ("__str__", "__repr__"))
     return None
+
+
+def _ask(run: Interpreter, value: Value, names: tuple[str, ...]) -> None:
+    """Python calls these methods of an object: they may change it."""
+    value = run.resolve(value)
+    found = [value.cls.find(n) for n in names] if isinstance(value, Instance) else []
+    own = tuple(f[0] for f in found if f is not None and isinstance(f[0], Function) and has_effects(f[0].node))
+    if own:
+        guards.may_raise(run, guards.ANY)
+        run.escape((value, *own))
 
 
 @model("builtins.breakpoint", "builtins.help")
@@ -613,6 +629,9 @@ def _vars(run: Interpreter, owner: Value = None, /) -> Value:
     return run.unknown("the attributes of a value")
 
 
+library_class(coroutines.NAME)
+
+
 @model("builtins.iter")
 def _iter(run: Interpreter, source: Value, sentinel: Value = MISSING, /) -> Value:
     if sentinel is MISSING:
@@ -623,12 +642,18 @@ def _iter(run: Interpreter, source: Value, sentinel: Value = MISSING, /) -> Valu
         return _until_sentinel(run, source, sentinel)
     if isinstance(source, Iterator):  # of a range it is known how long it is, but not of what is left of it
         return Iterator(None, source.cells["item"]) if SIZE in source.cells else source
+    if (held := _of_deque(source)) is not None:
+        return _over_deque(run, held, held.items or ())
     if isinstance(source, Instance) and source.cls.find("__iter__") is not None:
         own = source.cls.find("__iter__")
         found = run.resolve(run.call(run.attribute(source, "__iter__"), ()))
         if isinstance(found, Instance) or (own and isinstance(own[0], Function) and not isinstance(found, Iterator)):
             kinds.need(run, found, "__next__")
         return found if isinstance(found, Iterator | Instance) else _iter(run, found)
+    if isinstance(source, Instance) and behind(source) is source:
+        by_index = iteration.iterator(run, source)
+        if isinstance(by_index, Iterator):
+            return by_index
     if isinstance(source, Dict):
         source = run.resolve(run.call(BoundNative("keys", source), ()))
     if isinstance(source, List) and source.items is not None:
@@ -637,6 +662,41 @@ def _iter(run: Interpreter, source: Value, sentinel: Value = MISSING, /) -> Valu
     if isinstance(source, Set) and found is not None:
         return _over_set(run, source, found)
     return Iterator(None, iteration.item(run, source)) if found is None else Iterator(found)
+
+
+def _of_deque(value: Value) -> List | None:
+    """The items of a deque, where they are known and the program's class doesn't go over them itself."""
+    if not isinstance(value, Instance) or not value.cls.is_a("collections.deque"):
+        return None
+    held = value.cells.get("held")
+    own = value.cls.find("__iter__")
+    is_plain = own is not None and own[1].qualified == "collections.deque"
+    return held if is_plain and isinstance(held, List) and held.items is not None else None
+
+
+def _over_deque(run: Interpreter, source: List, found: tuple[Value, ...], *, backwards: bool = False) -> Iterator:
+    """``iter`` and ``reversed`` of a deque: it refuses one that has changed meanwhile, backwards not at its end."""
+    at, begun = iterators.Count(run, 0), source.items
+
+    def one() -> Value:
+        number, now = at.value, source.items
+        if backwards and number is not None and number >= len(found):
+            return iterators.END
+        if number is None or now is None or (now is not begun and len(now) == len(found)):
+            guards.may_raise(run, guards.ANY)
+            return iterators.UNSURE
+        if now is not begun:
+            raise kinds.error("RuntimeError")
+        if number >= len(found):
+            return iterators.END
+        at.value = number + 1
+        return found[number]
+
+    def whole() -> Value:
+        number = at.value
+        return Iterator(None, run.unknown("an item of a deque")) if number is None else Iterator(found[number:])
+
+    return iterators.lazily(iterators.Lazy(whole, one, minds=True))
 
 
 def _over_set(run: Interpreter, source: Set, found: tuple[Value, ...], first: int = 0) -> Iterator:
@@ -685,11 +745,13 @@ def _until_sentinel(run: Interpreter, function: Value, last: Value) -> Value:
         run.escape((function,))
         return Iterator(None, found)
 
-    known = isinstance(function, Function | Method | BoundNative | Native | Class) and is_known(run.resolve(last))
-    if known:
+    known = isinstance(function, Function | Method | BoundNative | Native | Class | Instance)
+    if known and is_known(run.resolve(last)):
         return iterators.lazily(iterators.Lazy(whole, one, minds=True))
     try:
-        return Iterator(None, run.call(function, ()))
+        found = tuple(run.call(function, ()) for _ in range(2))
+        run.escape((function,))
+        return Iterator(None, branches.common_item(found))
     except Raised:  # it isn't called before somebody asks
         return Iterator(None, run.unknown("an item of an iterator"))
 
@@ -733,6 +795,8 @@ def _lazily(
     one: Callable[..., Value],
     again: Callable[[tuple[Value, ...], int], Value] | None = None,
     first: int = 0,
+    *,
+    minds: bool = False,
 ) -> Value:
     """The results for several iterables, item by item where these can be asked so, else at once."""
     sources = tuple(iteration.asked(run, iteration.check(run, s)) for s in sources)
@@ -745,7 +809,7 @@ def _lazily(
             asked.extend(iterators.over(run, s, first) for s in sources)
         return one(asked)
 
-    minds = iterators.minds(run, sources)
+    minds = minds or iterators.minds(run, sources)
     later = None if again is None or minds else partial(again, sources)
     made = iterators.Lazy(lambda: whole(sources), next_one, minds=minds, over=sources, again=later)
     return iterators.lazily(made)
@@ -762,8 +826,32 @@ def _row(run: Interpreter, asked: list[Value]) -> tuple[Value, ...] | Value:
     return tuple(row) if row else iterators.END
 
 
+def _full_row(run: Interpreter, asked: list[Value]) -> tuple[Value, ...] | Value:
+    """The same where all must end together.
+
+    Raises:
+        Raised: one ends before another.
+    """
+    row: list[Value] = []
+    for number, source in enumerate(asked):
+        found = iterators.pull(run, source)
+        if found is iterators.UNSURE:
+            return found
+        row.append(found)
+        if (found is iterators.END) != (row[0] is iterators.END):
+            raise kinds.error("ValueError")
+        if number == len(asked) - 1 and found is iterators.END:
+            return found
+    return tuple(row) if row else iterators.END
+
+
 @model("builtins.zip")
 def _zip(run: Interpreter, *iterables: Value, strict: Value = False) -> Value:
+    if strict is True:
+        rows = [run.items(s) for s in iterables if not isinstance(s, Iterator)]
+        differ = len({None if r is None else len(r) for r in rows}) > 1
+        row = partial(_full_row, run)
+        return _lazily(run, iterables, lambda given: _zip_whole(run, given, True), row, minds=differ)
     if strict is not False:
         return _zip_whole(run, iterables, strict)
     return _zipped(run, iterables)
@@ -782,11 +870,12 @@ def _zipped(run: Interpreter, sources: tuple[Value, ...], first: int = 0) -> Val
 
 def _zip_whole(run: Interpreter, args: tuple[Value, ...], strict: Value) -> Value:
     asked = tuple(map(run.resolve, args))
-    simple = strict is False and all(iterators.is_simple(run, a) for a in asked)
+    simple = all(iterators.is_simple(run, a) for a in asked)
     ends = any(not isinstance(a, Iterator) or a.items is not None for a in asked)
     if simple and ends and iterators.minds(run, asked):
         sources = [iterators.over(run, a) for a in asked]
-        made = iterators.lazily(iterators.Lazy(lambda: None, lambda: _row(run, sources)))
+        row = _full_row if strict is True else _row
+        made = iterators.lazily(iterators.Lazy(lambda: None, lambda: row(run, sources)))
         return Iterator(*iterators.taken(run, made, _LONGEST))
     rows = [run.items(a) for a in args]
     known = [r for r in rows if r is not None]
@@ -908,6 +997,8 @@ def _reversed(run: Interpreter, sequence: Value, /) -> Value:
     is_range = isinstance(sequence, Iterator) and sequence.cells.get("items") is None  # of an unknown length
     if isinstance(sequence, int | float | type(None) | Set | Iterator) and not is_range:
         raise Raised("TypeError", None, ("Exception", "BaseException"))
+    if (held := _of_deque(sequence)) is not None:
+        return _over_deque(run, held, tuple(reversed(held.items or ())), backwards=True)
     if isinstance(sequence, Instance) and behind(sequence) is sequence and sequence.cls.find("__getitem__"):
         return _by_index_backwards(run, sequence)
     sequence = behind(sequence)
@@ -1195,9 +1286,11 @@ def _quantified(run: Interpreter, source: Value, wanted: bool) -> Value:
     found = iteration.members(run, source)
     if found is None:
         return run.unknown("whether any or all of what isn't known holds", "bool")
-    answers = [branches.truth(run, v) for v in found]
-    if any(a is wanted for a in answers):
-        return wanted
+    answers: list[object] = []
+    for value in found:
+        answers.append(branches.truth(run, value))
+        if answers[-1] is wanted:
+            return wanted
     if all(isinstance(a, bool) for a in answers):
         return not wanted
     return run.unknown("whether any or all of what isn't known holds", "bool")

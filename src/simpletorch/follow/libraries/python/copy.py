@@ -114,6 +114,8 @@ def twin_of(value: Value) -> Value:
 
 @model("copy.deepcopy")
 def _deepcopy(run: Interpreter, x: Value, memo: Value = None) -> Value:
+    if memo is not None:
+        run.escape((memo,))
     return deep(run, x, {})
 
 

@@ -117,6 +117,8 @@ def _zip_longest(run: Interpreter, *iterables: Value, fillvalue: Value = None) -
 
 @native("itertools.islice")
 def _islice(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    if not 2 <= len(args) <= 4 or kwargs:
+        raise kinds.error("TypeError")
     source, *bounds = map(run.resolve, args)
     for bound in (b for b in bounds if b is not None):
         kinds.need(run, bound, "__index__", raises="ValueError")

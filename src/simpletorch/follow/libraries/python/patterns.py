@@ -46,6 +46,8 @@ def _answer(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[s
         return _as_value(run, name, getattr(re, name)(*found, **named))
     except (re.error, IndexError, ValueError, RecursionError):
         raise Raised("error", None, ("Exception", "BaseException")) from None
+    except OverflowError:
+        raise Raised("OverflowError", None, ("ArithmeticError", "Exception", "BaseException")) from None
     except TypeError:
         return _of_unknown(run, name)
 

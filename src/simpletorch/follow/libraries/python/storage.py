@@ -10,7 +10,7 @@ from simpletorch.follow import files
 from simpletorch.follow.files import AT, END, HOLDS, PATH, START, STREAM
 from simpletorch.follow.libraries import by_name, library_class, model, native
 from simpletorch.follow.texts import known_parts, rooted
-from simpletorch.follow.values import MISSING, Class, Instance, List, Saved, Unknown, Value
+from simpletorch.follow.values import MISSING, Class, Function, Instance, List, Saved, Unknown, Value
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -160,13 +160,28 @@ def opened(run: Interpreter, path: Any, entry: Value, binary: bool) -> Instance:
 
 @model("pickle.dump")
 def _dump(run: Interpreter, obj: Value, file: Value, *more: Value, **rest: Value) -> Value:
+    _ask(run, obj)
     files.save(run, "pickle", obj, file)
     return None
+
+
+def _ask(run: Interpreter, value: Value) -> bool:
+    """Whether an object says itself what is written of it; its methods for that may do anything."""
+    value = run.resolve(value)
+    found = [value.cls.find(n) for n in _ASKED] if isinstance(value, Instance) else []
+    own = tuple(f[0] for f in found if f is not None and isinstance(f[0], Function))
+    run.escape((value, *own) if own else ())
+    return bool(own)
+
+
+_ASKED: Final = ("__getstate__", "__reduce__", "__reduce_ex__", "__getnewargs__", "__getnewargs_ex__")
 
 
 @model("pickle.dumps")
 def _dumps(run: Interpreter, obj: Value, *more: Value, **rest: Value) -> Value:
     made = run.unknown("what pickle.dumps gives")
+    if _ask(run, obj):
+        return made
     made.written = Saved("pickle", files.copied(run, obj))
     return made
 

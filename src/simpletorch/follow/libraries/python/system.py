@@ -12,6 +12,7 @@ from simpletorch.follow import files, items, operators, texts
 from simpletorch.follow.disk.folders import matching
 from simpletorch.follow.libraries import ALIASES, MADE, NATIVES, VALUES, gives, library_class, model, native
 from simpletorch.follow.libraries.python.builtins import computed, pure
+from simpletorch.follow.model import kinds
 from simpletorch.follow.numbers import processes
 from simpletorch.follow.values import (
     ASKED_FOR,
@@ -510,4 +511,9 @@ gives("time.time_ns time.perf_counter_ns time.monotonic_ns", "int", "data")
 gives("time.strftime time.ctime time.asctime", "str", "data")
 gives("datetime.date datetime.date.today datetime.date.fromisoformat datetime.date.fromordinal", "date", "data")
 gives("time.localtime time.gmtime", None, "data")
-native("time.sleep")(_nothing)
+
+
+@model("time.sleep")
+def _sleep(run: Interpreter, seconds: Value, /) -> None:
+    if isinstance(seconds, int | float) and seconds < 0:
+        raise kinds.error("ValueError")
