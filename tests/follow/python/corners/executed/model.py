@@ -443,3 +443,28 @@ try:
 except RuntimeError:
     c = 9
 m = c
+# == tensors beside objects of subclasses of collections
+import torch
+class B(dict):
+    def __hash__(self): return 7
+o = B()
+r = torch.zeros(3, 4) == o
+n = int(r) if isinstance(r, (int, bool)) else 2
+class D(dict):
+    def __getitem__(self, k): return 7
+    def __hash__(self): return 7
+o = D()
+r = torch.zeros(3, 4) == o
+n = int(r) if isinstance(r, (int, bool)) else 2
+class L(list): pass
+class T(tuple): pass
+class S(set): pass
+class N(int): pass
+class F(float): pass
+for o in (L([1, 2]), S()):
+    r = torch.zeros(3, 4) == o
+    n = int(r) if isinstance(r, bool) else 2
+x = torch.zeros(3, 4) == N(3)
+y = torch.zeros(3, 4) == F(3)
+z = L([1]) == torch.zeros(3)
+n = int(z) if isinstance(z, bool) else 2
