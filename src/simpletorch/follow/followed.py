@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import linecache
 import re
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -259,7 +258,8 @@ def _with_options(run: Interpreter, tree: ast.Module) -> list[Finding]:
 
 def _unless_given(found: Finding, flags: Mapping[str, str]) -> Finding:
     """A mistake as a note: the options that its line names, or else all of them, aren't given."""
-    words = frozenset(re.findall(r"\w+", linecache.getline(found.path, found.line)))
+    lines = texts.read(Path(found.path)).splitlines()[found.line - 1 : found.line]
+    words = frozenset(re.findall(r"\w+", " ".join(lines)))
     named = [flag for name, flag in flags.items() if name in words] or list(flags.values())
     return replace(found, severity="note", message=f"{found.message}, unless {' or '.join(named[:3])} is given")
 
