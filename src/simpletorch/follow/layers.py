@@ -12,7 +12,7 @@ from simpletorch.follow import branches, tensors
 from simpletorch.follow.libraries.pytorch.signatures import PARAMETERS
 from simpletorch.follow.marks import carried, devices, gradients, layout, sequences, streams
 from simpletorch.follow.marks.mark import LayerCall
-from simpletorch.follow.memory import answers, remembered
+from simpletorch.follow.memory import answers, closures, remembered
 from simpletorch.follow.memory.answers import Answer, answer
 from simpletorch.follow.mistakes import events
 from simpletorch.follow.model import members
@@ -110,33 +110,53 @@ def call(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs: di
     return run.call(Method(in_class[0], module), args, kwargs)
 
 
-def hooks_of(run: Interpreter, module: Instance) -> tuple[Value, ...] | None:
-    """What is called with a module's result; None where only some ways here have added one."""
-    found = run.resolve(module.state.get("hooks", ()))
+def hooks_of(run: Interpreter, module: Instance, kind: str = "hooks") -> tuple[Value, ...] | None:
+    """The hooks that are called with a module's result, or before it; None where only some ways here have added one."""
+    found = run.resolve(module.state.get(kind, ()))
     return found if isinstance(found, tuple) else None
 
 
 def _with_hooks(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     """What a module gives whose call is another one, MISSING where it isn't."""
-    if module.state.get("hooked"):
-        return run.unknown("what a hook makes of a module's result")
     around = module.state.get("around")
-    if around is not None:
+    if around is not None and not module.state.get("hooked"):
         with run.heap.instead(module.state, "around", None):
             return run.call(around, (module, *args), kwargs)
-    hooks = hooks_of(run, module)
-    if hooks is None:
-        return run.unknown("what a hook makes of a module's result")
-    if hooks:
-        with run.heap.instead(module.state, "hooks", ()):
-            result = call(run, module, args, kwargs)
-        for hook in hooks:
-            new = run.resolve(run.call(hook, (module, args, result)))
-            if isinstance(new, Unknown):
-                return run.unknown("what a hook makes of a module's result")
-            result = result if new is None else new
-        return result
-    return MISSING
+    before, behind = hooks_of(run, module, "pre_hooks"), hooks_of(run, module)
+    if before is None or behind is None or module.state.get("hooked"):
+        return _not_followed(run, module, args, kwargs)
+    if not (before or behind):
+        return MISSING
+    with run.heap.instead(module.state, "pre_hooks", ()), run.heap.instead(module.state, "hooks", ()):
+        for hook in before:
+            args = _instead(run, args, run.resolve(run.call(hook, (module, args))))
+        result = call(run, module, args, kwargs)
+    for hook in behind:
+        new = run.resolve(run.call(hook, (module, args, result)))
+        if isinstance(new, Unknown):
+            return run.unknown("what a hook makes of a module's result")
+        result = result if new is None else new
+    return result
+
+
+def _instead(run: Interpreter, args: tuple[Value, ...], new: Value) -> tuple[Value, ...]:
+    """The arguments behind a hook that may have given others."""
+    if new is None or isinstance(new, tuple):
+        return args if new is None else new
+    if isinstance(new, Unknown | Choice):
+        return tuple(run.unknown("what a hook makes of an argument") for _ in args)
+    return (new,)
+
+
+def _not_followed(run: Interpreter, module: Instance, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """A call that goes another way than is known: modules there may have changed as their ``forward`` changes them."""
+    for _, one in named_modules(run, module):
+        run.heap.write(one.state, "open", True)
+        forward = one.cls.find("forward")
+        if forward is not None and isinstance(forward[0], Function):
+            run.escape(tuple(closures.changed_by_method(run, one, forward[0])))
+    hooks = (module.state.get("pre_hooks"), module.state.get("hooks"))
+    return run.call_in_the_dark(run.unknown("what a hook makes of a module's result"), (*args, *hooks), kwargs)
 
 
 # -- torch's own layers ----------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from simpletorch.follow.values import Iterator as Items
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
 
-__all__ = ["changed", "changed_by", "changed_meanwhile"]
+__all__ = ["changed", "changed_by", "changed_by_method", "changed_meanwhile"]
 
 _READING: Final = frozenset({"copy", "count", "get", "index", "items", "keys", "values"})
 
@@ -58,6 +58,11 @@ def _methods(me: Value) -> list[tuple[str, Function]]:
     if not isinstance(me, Instance):
         return []
     return [(n, f) for cls in me.cls.mro for n, f in cls.cells.items() if isinstance(f, Function)]
+
+
+def changed_by_method(run: Interpreter, me: Instance, method: Function) -> Iterator[Value]:
+    """The same of an object's method, whose other attributes are kept."""
+    return _by_method(run, me, method, frozenset())
 
 
 def _by_method(run: Interpreter, me: Value, method: Function, entered: frozenset[ast.AST]) -> Iterator[Value]:

@@ -157,8 +157,9 @@ def deep(run: Interpreter, value: Value, done: dict[int, Value], twin: Callable[
     if made is not value and own is None and not isinstance(value, Set | Tensor) and isinstance(made, Object):
         for key, inner in list(made.cells.items()):
             made.cells[key] = deep(run, inner, done, twin)
-    if isinstance(made, Instance) and made is not value and "hooks" in made.state:
-        made.state["hooks"] = deep(run, made.state["hooks"], done, twin)  # methods of what is copied are the copy's
+    if isinstance(made, Instance) and made is not value:
+        for kind in {"hooks", "pre_hooks"} & made.state.keys():
+            made.state[kind] = deep(run, made.state[kind], done, twin)  # methods of what is copied are the copy's
     return made
 
 

@@ -26,28 +26,33 @@ def _loading_hook(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, V
     return run.unknown("a handle of a hook")
 
 
-def _forward_hook(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    """What is called with the module, its arguments and what it gives, and may replace that."""
+def _added(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value], kind: str) -> Value:
+    """A hook among the others of its kind; of another protocol, or on some ways only, it is not followed."""
     me, hook = args[0], _given(args, kwargs)
-    hooks = layers.hooks_of(run, me)
+    hooks = layers.hooks_of(run, me, kind)
     if hooks is not None:
-        run.heap.write(me.state, "hooks", (*hooks, hook))
+        run.heap.write(me.state, kind, (*hooks, hook))
     # with_kwargs, prepend: another protocol
     if hooks is None or any(run.resolve(v) is True for v in kwargs.values()):
         run.heap.write(me.state, "hooked", True)
-    return Instance(run.program.library_class("torch.utils.hooks.RemovableHandle"), (me, hook))
+    return Instance(run.program.library_class("torch.utils.hooks.RemovableHandle"), (me, kind, hook))
+
+
+def _forward_hook(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """What is called with the module, its arguments and what it gives, and may replace that."""
+    return _added(run, args, kwargs, "hooks")
 
 
 def _pre_hook(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    run.heap.write(args[0].state, "hooked", True)
-    return run.unknown("a handle of a hook")
+    """What is called with the module and its arguments, and may replace these."""
+    return _added(run, args, kwargs, "pre_hooks")
 
 
 def _remove_hook(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    me, hook = args[0].native
-    hooks = layers.hooks_of(run, me)
+    me, kind, hook = args[0].native
+    hooks = layers.hooks_of(run, me, kind)
     if hooks is not None:
-        run.heap.write(me.state, "hooks", tuple(h for h in hooks if h is not hook))
+        run.heap.write(me.state, kind, tuple(h for h in hooks if h is not hook))
     return None
 
 
