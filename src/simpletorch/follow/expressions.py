@@ -7,6 +7,7 @@ import builtins
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from copy import copy
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import (
@@ -27,7 +28,7 @@ from simpletorch.follow.libraries.python.evaluation import evaluate
 from simpletorch.follow.marks import devices, gradients
 from simpletorch.follow.memory import elements, remembered
 from simpletorch.follow.mistakes import events
-from simpletorch.follow.model import coroutines, hidden, iterators, kinds, members, unmodelled
+from simpletorch.follow.model import coroutines, hidden, iterators, kinds, members, often, unmodelled
 from simpletorch.follow.model.scopes import Scope
 from simpletorch.follow.numbers import between, offsets
 from simpletorch.follow.outcomes import Raise, Raised, Return
@@ -771,25 +772,28 @@ def _generate(
     found = iteration.members(run, source) if orderless else run.items(source)
     certain = found is not None
     plain = certain and not generator.ifs and index + 1 == len(generators)
-    for number, value in enumerate((iteration.item(run, source),) if found is None else found):
-        asks = plain and rest is not None and found is not None and elements.is_long(number, len(found))
-        if asks and rest is not None and found is not None and rest(found[number:]):
-            break
+
+    def once(value: Value) -> bool:
         run.step(run.node)
         assignment.assign(run, generator.target, value, scope)
         if plain:
             emit()
-            continue
+            return True
         passes = [branches.truth(run, run.evaluate(test, scope)) for test in generator.ifs]
         if any(p is False for p in passes):
-            continue
+            return certain
         surely = found is not None and all(p is True for p in passes)
         run.unsure_rounds += not surely
         try:
-            certain &= surely
-            certain &= _generate(run, generators, index + 1, scope, emit, rest=rest, orderless=orderless)
+            return _generate(run, generators, index + 1, scope, emit, rest=rest, orderless=orderless) and surely
         finally:
             run.unsure_rounds -= not surely
+
+    for number, value in enumerate((iteration.item(run, source),) if found is None else found):
+        asks = plain and rest is not None and found is not None and elements.is_long(number, len(found))
+        if asks and rest is not None and found is not None and rest(found[number:]):
+            break
+        certain &= once(value) if found is not None else often.repeat(run, partial(once, value))
     return certain
 
 

@@ -51,7 +51,7 @@ from simpletorch.follow.libraries.arrays import (
 )
 from simpletorch.follow.marks import gradients, sparsity
 from simpletorch.follow.mistakes import events
-from simpletorch.follow.model import members
+from simpletorch.follow.model import members, often
 from simpletorch.follow.numbers import indexes, sizes
 from simpletorch.follow.values import (
     MISSING,
@@ -1043,6 +1043,7 @@ def _vectorized(
         for one in args[1:]:
             vague = is_vague(run.resolve(one))
             whole = None if vague or whole is None else by_rule(run, "Tensor.__add__", (whole, as_array(run, one)))
+        often.may_call(run, pyfunc)
         plain = isinstance(whole, Tensor) and signature is None and not kwargs
         return array(whole.type.shape, None) if plain else run.unknown("what a vectorized function gives")
 

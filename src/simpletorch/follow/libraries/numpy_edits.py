@@ -17,6 +17,7 @@ from simpletorch.follow.libraries.arrays import (
     with_size,
     write_into,
 )
+from simpletorch.follow.model import often
 from simpletorch.follow.numbers import sizes
 from simpletorch.follow.values import Instance, Iterator, List, Tensor, Unknown, Value, is_int
 from simpletorch.rules.core.dtype import BOOL, FLOAT64, INT64, DType
@@ -364,7 +365,8 @@ def _applied(run: Interpreter, func1d: Value, axis: Value, arr: Value, *more: Va
         return run.unknown("what a function of rows gives")
     given, place = found
     dims = given.type.shape.dims
-    row = run.resolve(run.call(func1d, (array(Shape((dims[place],)), given.type.dtype), *more), rest))
+    first = array(Shape((dims[place],)), given.type.dtype)
+    row = run.resolve(often.repeat(run, lambda: run.call(func1d, (first, *more), rest)))
     if is_hidden(row):
         return run.unknown("what a function of rows gives")
     one = as_array(run, row).type

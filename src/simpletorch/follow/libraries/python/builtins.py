@@ -15,7 +15,7 @@ from simpletorch.follow.budget import length as length_of_range
 from simpletorch.follow.heap import now
 from simpletorch.follow.libraries import NATIVES, VALUES, Work, by_name, gives, library_class, model, native
 from simpletorch.follow.mistakes import events
-from simpletorch.follow.model import abstract, coroutines, descriptors, iterators, kinds, members, metaclasses
+from simpletorch.follow.model import abstract, coroutines, descriptors, iterators, kinds, members, metaclasses, often
 from simpletorch.follow.numbers import between, offsets, processes, sizes
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.sources.syntax import has_effects
@@ -533,7 +533,10 @@ def _getattr(run: Interpreter, owner: Value, name: Value, default: Value = MISSI
     if isinstance(name, Choice):
         return run.each(name, lambda n: _getattr(run, owner, n, default))
     if not isinstance(name, str):
-        return run.unknown("an attribute by a name that isn't known")
+        found = run.unknown("an attribute by a name that isn't known")
+        found.given = (owner,)  # it may be a method
+        often.computed(run, owner)
+        return found
     if default is MISSING:
         return run.attribute(owner, name)
     try:
@@ -956,7 +959,8 @@ def _map(run: Interpreter, function: Value, iterable: Value, /, *iterables: Valu
 def _map_whole(run: Interpreter, function: Value, sources: tuple[Value, ...]) -> Value:
     rows = iteration.common_length(run, sources)
     if rows is None:
-        return Iterator(None, run.call(function, tuple(iteration.item(run, a) for a in sources)))
+        row = tuple(iteration.item(run, a) for a in sources)
+        return Iterator(None, often.repeat(run, lambda: run.call(function, row)))
     return Iterator(tuple(run.call(function, row) for row in rows))
 
 
@@ -978,6 +982,7 @@ def _filter(run: Interpreter, function: Value, iterable: Value, /) -> Value:
 def _filter_whole(run: Interpreter, function: Value, source: Value) -> Value:
     found = run.items(source)
     if found is None:
+        often.may_call(run, function)
         return Iterator(None, iteration.item(run, source))
     answers = [branches.truth(run, v if function is None else run.call(function, (v,))) for v in found]
     if not all(isinstance(a, bool) for a in answers):
@@ -1057,6 +1062,7 @@ def _sorted(run: Interpreter, iterable: Value, /, *, key: Value = None, reverse:
     source = iteration.gathered(run, iterable)
     found = iteration.members(run, source)
     if found is None:
+        often.may_call(run, key)
         return List(None, iteration.item(run, source))
     return List(in_order(run, found, {"key": key, "reverse": reverse}))
 
@@ -1094,6 +1100,7 @@ def _extreme(run: Interpreter, name: str, args: tuple[Value, ...], kwargs: dict[
         raise kinds.error("TypeError")
     found = args if len(args) > 1 else iteration.members(run, iteration.check(run, args[0]))
     if found is None:
+        often.may_call(run, kwargs.get("key"))
         one = iteration.item(run, args[0])
         made = run.unknown(f"the {name} of a list", branches.type_name(one), getattr(one, "cause", "data"))
         made.without_tensors, made.scalar = branches.has_no_tensor(one), branches.is_scalar(one)

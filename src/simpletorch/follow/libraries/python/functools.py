@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, guards, items, operators
 from simpletorch.follow.libraries import Work, gives, library_class, model, native
-from simpletorch.follow.model import kinds
+from simpletorch.follow.model import kinds, often
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import MISSING, Class, Dict, Function, Instance, Native, Property, Value
 
@@ -139,6 +139,7 @@ gives("functools.singledispatch functools.singledispatchmethod functools.partial
 def _reduce(run: Interpreter, function: Value, iterable: Value, initial: Value = MISSING, /) -> Value:
     found = run.items(iterable)
     if found is None:
+        often.may_call(run, function)
         return run.unknown("what reduce gives")
     rows = found if initial is MISSING else (initial, *found)
     if not rows:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simpletorch.follow import branches, guards, iteration
 from simpletorch.follow.libraries import Work, model, native
-from simpletorch.follow.model import iterators, kinds
+from simpletorch.follow.model import iterators, kinds, often
 from simpletorch.follow.values import NEXT, Iterator, List, Value
 
 if TYPE_CHECKING:
@@ -283,6 +283,7 @@ def _filtered(kept: Callable[[tuple[Value, ...], list[bool]], tuple[Value, ...]]
     def work(run: Interpreter, function: Value, iterable: Value, /) -> Value:
         found = run.items(iterable)
         if found is None:
+            often.may_call(run, function)
             return Iterator(None, iteration.item(run, iterable))
         answers = [branches.truth(run, v if function is None else run.call(function, (v,))) for v in found]
         if not all(isinstance(a, bool) for a in answers):
@@ -314,6 +315,7 @@ def _compress(run: Interpreter, data: Value, selectors: Value) -> Value:
 
 @model("itertools.groupby")
 def _groupby(run: Interpreter, iterable: Value, key: Value = None) -> Value:
+    often.may_call(run, key)
     return Iterator(None, (run.unknown("a key of groupby()"), Iterator(None, _each(run, iterable))))
 
 

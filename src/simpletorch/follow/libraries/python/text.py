@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from simpletorch.follow import files
 from simpletorch.follow.libraries import VALUES, by_name, native
 from simpletorch.follow.libraries.python.builtins import computed
+from simpletorch.follow.model import often
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import MISSING, Choice, Dict, Instance, List, Saved, Unknown, Value, is_known
 from simpletorch.shapes import Expr
@@ -121,6 +122,7 @@ def _dumped(run: Interpreter, value: Value, options: dict[str, Value]) -> Value:
             return Saved(files.TEXT, computed(run, json.dumps, (plain,), options))
     except ValueError:
         pass
+    often.may_call(run, options.get("default"))
     changes = any(k in options for k in ("default", "cls", "skipkeys"))
     return run.unknown("what json writes in another way") if changes else Saved("json", _read_again(run, value))
 

@@ -17,6 +17,7 @@ from simpletorch.follow.libraries import ALIASES, by_name, library_class, model,
 from simpletorch.follow.libraries.python.builtins import length
 from simpletorch.follow.marks import carried, gradients, sequences
 from simpletorch.follow.mistakes import events
+from simpletorch.follow.model import often
 from simpletorch.follow.numbers import indexes, offsets, sizes
 from simpletorch.follow.outcomes import Raised
 from simpletorch.follow.values import (
@@ -87,7 +88,8 @@ def sample(run: Interpreter, dataset: Value, count: Value = None) -> Value:
     dataset = run.resolve(dataset)
     if isinstance(dataset, Instance):
         if dataset.cls.find("__getitem__") is not None and not dataset.cls.is_a(f"{_DATA}.IterableDataset"):
-            return run.resolve(run.call(run.attribute(dataset, "__getitem__"), (_index(run, count),)))
+            asked = run.attribute(dataset, "__getitem__"), (_index(run, count),)
+            return run.resolve(often.repeat(run, lambda: run.call(*asked)))
         inner = iteration.iterator(run, dataset)
         return run.unknown("a sample of a dataset") if inner is None else _any_item(run, inner)
     if isinstance(dataset, Tensor | List | tuple | range | Iterator):

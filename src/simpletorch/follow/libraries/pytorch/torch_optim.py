@@ -13,6 +13,7 @@ from simpletorch.follow import guards, iteration, layers
 from simpletorch.follow.libraries import ALIASES, NATIVES, by_name, library_class
 from simpletorch.follow.marks import gradients
 from simpletorch.follow.mistakes import events
+from simpletorch.follow.model import often
 from simpletorch.follow.values import Dict, Instance, List, Native, Tensor, Unknown, Value
 
 if TYPE_CHECKING:
@@ -178,7 +179,10 @@ def _step(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -
     run.updates += 1
     closure = args[1] if len(args) > 1 else kwargs.get("closure")
     events.STEP(run, args[0], closure is not None)
-    return None if closure is None else run.call(closure, ())
+    if closure is None:
+        return None
+    is_once = not isinstance(args[0], Instance) or not args[0].cls.is_a("torch.optim.LBFGS")
+    return run.call(closure, ()) if is_once else often.repeat(run, lambda: run.call(closure, ()))
 
 
 def _zero(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
@@ -260,6 +264,7 @@ def _init_scheduler(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str,
         message = f"{me.cls.name} takes an optimizer, but it is given the module {optimizer.cls.name}"
         guards.refuse(run, message, "the optimizer of its parameters")
         given["optimizer"] = run.unknown("an optimizer")
+    often.may_call(run, said.get("lr_lambda"))
     events.SCHEDULER(run, me, given)
     run.heap.write(me.cells, "optimizer", given.get("optimizer", run.unknown("the optimizer of a scheduler")))
     for name in ("last_epoch", "_step_count"):
