@@ -159,7 +159,7 @@ def _of_batch(run: Interpreter, module: Instance, args: tuple[Value, ...], kwarg
     return None if own is None or wrong is None else f"{own[1]} {wrong}"
 
 
-_MAY_CHANGE_ARGUMENTS: Final = ("hooked", "around", "open")
+_MAY_CHANGE_ARGUMENTS: Final = ("hooked", "pre_hooks", "around", "open")
 """What the state of a module has whose call isn't the one of its ``forward``."""
 
 
