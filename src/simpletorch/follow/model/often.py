@@ -1,6 +1,6 @@
-"""Functions that are called an unknown number of times: by a library, or for items of which it isn't known how many.
+"""Functions that are called an unknown number of times: by a library, or for the items of something without a length.
 
-What they count, and the lists that they add to, aren't known then. What else they set is taken as they leave it.
+Their counters, and the lists that they add to, aren't known then. Other things are as the call leaves them.
 """
 
 from __future__ import annotations

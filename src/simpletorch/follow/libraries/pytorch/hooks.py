@@ -44,7 +44,7 @@ def _forward_hook(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, V
 
 
 def _pre_hook(run: Interpreter, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    """What is called with the module and its arguments, and may replace these."""
+    """A hook that is called with the module and its arguments, and may replace these."""
     return _added(run, args, kwargs, "pre_hooks")
 
 
