@@ -47,6 +47,13 @@ def may_call(run: Interpreter, function: Value) -> None:
         run.escape(tuple(closures.changed(run, function)))
 
 
+def own_methods(run: Interpreter, value: Value, names: tuple[str, ...]) -> tuple[Function, ...]:
+    """The methods by these names that an object's class has from the program: a library calls them."""
+    value = run.resolve(value)
+    found = [value.cls.find(n) for n in names] if isinstance(value, Instance) else []
+    return tuple(f[0] for f in found if f is not None and isinstance(f[0], Function))
+
+
 def computed(run: Interpreter, owner: Value) -> None:
     """Any attribute of an object may be asked for, and with it the code of its properties."""
     for cls in owner.cls.mro if isinstance(owner, Instance) else ():

@@ -398,12 +398,10 @@ def _print(
 
 def _ask(run: Interpreter, value: Value, names: tuple[str, ...]) -> None:
     """Python calls these methods of an object: they may change it."""
-    value = run.resolve(value)
-    found = [value.cls.find(n) for n in names] if isinstance(value, Instance) else []
-    own = tuple(f[0] for f in found if f is not None and isinstance(f[0], Function) and has_effects(f[0].node))
+    own = tuple(f for f in often.own_methods(run, value, names) if has_effects(f.node))
     if own:
         guards.may_raise(run, guards.ANY)
-        run.escape((value, *own))
+        run.escape((run.resolve(value), *own))
 
 
 @model("builtins.breakpoint", "builtins.help")
@@ -681,36 +679,46 @@ def _over_deque(run: Interpreter, source: List, found: tuple[Value, ...], *, bac
     """``iter`` and ``reversed`` of a deque: it refuses one that has changed meanwhile, backwards not at its end."""
     at, begun = iterators.Count(run, 0), source.items
 
-    def one() -> Value:
+    def changed() -> bool | None:
         number, now = at.value, source.items
         if backwards and number is not None and number >= len(found):
-            return iterators.END
+            return False
         if number is None or now is None or (now is not begun and len(now) == len(found)):
             guards.may_raise(run, guards.ANY)
-            return iterators.UNSURE
-        if now is not begun:
-            raise kinds.error("RuntimeError")
-        if number >= len(found):
-            return iterators.END
-        at.value = number + 1
-        return found[number]
+            return None
+        return now is not begun
 
-    def whole() -> Value:
-        number = at.value
-        return Iterator(None, run.unknown("an item of a deque")) if number is None else Iterator(found[number:])
-
-    return iterators.lazily(iterators.Lazy(whole, one, minds=True))
+    return _over_found(run, found, at, changed, "an item of a deque")
 
 
 def _over_set(run: Interpreter, source: Set, found: tuple[Value, ...], first: int = 0) -> Iterator:
     """``iter`` of a set: it refuses one that has changed meanwhile."""
     at, size = iterators.Count(run, first), len(source.cells)
 
+    def changed() -> bool | None:
+        return None if source.open else len(source.cells) != size
+
+    def again(given: int) -> Value:
+        return _over_set(run, source, found, given)
+
+    return _over_found(run, found, at, changed, "an item of a set", again)
+
+
+def _over_found(
+    run: Interpreter,
+    found: tuple[Value, ...],
+    at: iterators.Count,
+    changed: Callable[[], bool | None],
+    item: str,
+    again: Callable[[int], Value] | None = None,
+) -> Iterator:
+    """Items in order, refused as soon as their source has changed; None where nobody knows whether it has."""
+
     def one() -> Value:
-        number = at.value
-        if number is None or source.open:
+        number, is_other = at.value, changed()
+        if number is None or is_other is None:
             return iterators.UNSURE
-        if len(source.cells) != size:
+        if is_other:
             raise kinds.error("RuntimeError")
         if number >= len(found):
             return iterators.END
@@ -719,10 +727,7 @@ def _over_set(run: Interpreter, source: Set, found: tuple[Value, ...], first: in
 
     def whole() -> Value:
         number = at.value
-        return Iterator(None, run.unknown("an item of a set")) if number is None else Iterator(found[number:])
-
-    def again(given: int) -> Value:
-        return _over_set(run, source, found, given)
+        return Iterator(None, run.unknown(item)) if number is None else Iterator(found[number:])
 
     return iterators.lazily(iterators.Lazy(whole, one, minds=True, again=again))
 

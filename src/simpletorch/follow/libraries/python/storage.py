@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 from simpletorch.follow import files
 from simpletorch.follow.files import AT, END, HOLDS, PATH, START, STREAM
 from simpletorch.follow.libraries import by_name, library_class, model, native
+from simpletorch.follow.model import often
 from simpletorch.follow.texts import known_parts, rooted
-from simpletorch.follow.values import MISSING, Class, Function, Instance, List, Saved, Unknown, Value
+from simpletorch.follow.values import MISSING, Class, Instance, List, Saved, Unknown, Value
 
 if TYPE_CHECKING:
     from simpletorch.follow.interpreter import Interpreter
@@ -167,10 +168,8 @@ def _dump(run: Interpreter, obj: Value, file: Value, *more: Value, **rest: Value
 
 def _ask(run: Interpreter, value: Value) -> bool:
     """Whether an object says itself what is written of it; its methods for that may do anything."""
-    value = run.resolve(value)
-    found = [value.cls.find(n) for n in _ASKED] if isinstance(value, Instance) else []
-    own = tuple(f[0] for f in found if f is not None and isinstance(f[0], Function))
-    run.escape((value, *own) if own else ())
+    own = often.own_methods(run, value, _ASKED)
+    run.escape((run.resolve(value), *own) if own else ())
     return bool(own)
 
 
